@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { chooseServer, loadKubeconfig } from '@kruise/client/kubeconfig';
+import { loadKubeconfig, resolveServer } from '@kruise/client/kubeconfig';
 import { systemClock } from '@kruise/values/system';
 import { useOf } from './process-use.ts';
 
@@ -84,7 +84,7 @@ const isGood = ({ code }: Answer) => code < 300;
 
 /** Connects to a server, with one connection per caller. */
 async function reach(kubeconfig: string) {
-  const { server, authorities, credentials } = chooseServer(loadKubeconfig({ path: kubeconfig }), {
+  const { server, authorities, credentials } = resolveServer(loadKubeconfig({ path: kubeconfig }), {
     clock: systemClock,
   });
   const { authorization, certificate } = (await credentials?.current()) ?? {};

@@ -217,7 +217,7 @@ async function benchQueue(): Promise<void> {
   for (const key of keys) queue.add(key);
   report('queue: add what is there', keys.length, startMs);
   startMs = cpuMs();
-  for (let index = 0; index < keys.length; index++) queue.done((await queue.take())!);
+  for (let index = 0; index < keys.length; index++) queue.done((await queue.get())!);
   report('queue: take and done', keys.length, startMs);
   startMs = cpuMs();
   for (const key of keys) queue.addAfter(key, 3_600_000);
@@ -226,10 +226,10 @@ async function benchQueue(): Promise<void> {
   startMs = cpuMs();
   for (let index = 0; index < 500_000; index++) {
     few.add(keys[index % 1000]!);
-    if (index % 1000 === 999) for (let each = 0; each < 1000; each++) few.done((await few.take())!);
+    if (index % 1000 === 999) for (let each = 0; each < 1000; each++) few.done((await few.get())!);
   }
   report('queue: add, take and done, a thousand keys over and over', 500_000, startMs);
-  queue.close();
+  queue.shutDown();
 }
 
 /** Measures the CPU time of an import with a warm compile cache. */

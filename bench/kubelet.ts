@@ -87,16 +87,16 @@ const client = createClient(transport);
 
 const certificate = { metadata: { name: 'kube-root-ca.crt', namespace: 'shop' }, data: { 'ca.crt': 'x'.repeat(1100) } };
 const sourcesOf = (nodeName: string): Sources => ({
-  followPods: async (handler) => void handlers.set(nodeName, handler),
-  followNode() {},
+  watchPods: async (handler) => void handlers.set(nodeName, handler),
+  watchNode() {},
   services: async () => [],
   configMap: async (_namespace, name) => (name === 'kube-root-ca.crt' ? (certificate as never) : undefined),
   secret: async () => undefined,
   claim: async () => undefined,
   volume: async () => undefined,
   runtimeClass: async () => undefined,
-  hold() {},
-  release() {},
+  watchReferences() {},
+  unwatchReferences() {},
 });
 
 const container = (name: string, image: string, port: number) => ({

@@ -12,7 +12,7 @@ import { createCluster } from '@kruise/controlplane/scheduler/cluster/cluster';
 import { podInfoOf } from '@kruise/controlplane/scheduler/cluster/pod-info';
 import { defaultConfiguration } from '@kruise/controlplane/scheduler/configuration';
 import { decide } from '@kruise/controlplane/scheduler/decide';
-import { createMemory } from '@kruise/controlplane/scheduler/memory';
+import { createEquivalenceCache } from '@kruise/controlplane/scheduler/memory';
 import { createProfile } from '@kruise/controlplane/scheduler/profile';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { emptyParts } from '@kruise/controlplane/scheduler/testing/parts';
@@ -73,7 +73,7 @@ function decisionCosts(nodeCount: number, spec: Partial<NonNullable<Pod['spec']>
   const profile = createProfile(defaultConfiguration.profiles[0]!, emptyParts());
   const nominations = { onNode: () => [] };
   const random = seededRandom(1);
-  const memory = createMemory();
+  const memory = createEquivalenceCache();
   let start = 0;
   let placed = 0;
   const place = (count: number): number => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Connected, connect } from '@kruise/client/connect';
+import { type ClusterConnection, connect } from '@kruise/client/connect';
 import { componentNames } from '@kruise/cluster/component-names';
 import { systemClock } from '@kruise/values/system';
 
@@ -91,7 +91,7 @@ export type Cluster = {
   readonly url: string;
   /** Returns the output so far. */
   output(): string;
-  connect(): Connected;
+  connect(): ClusterConnection;
   /** Stops the cluster like Ctrl-C; returns its exit code. */
   stop(): Promise<number | null>;
   /** Kills the cluster like a power failure. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { findEtcd, startEtcd } from '@kruise/apiserver/store/etcd/server';
 import type { Client } from '@kruise/client/client';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { isConflict } from '@kruise/machinery/status';
 import { hasTool, startCluster, temporaryHome } from './cluster.ts';
 
@@ -35,7 +35,7 @@ if (etcd !== undefined) {
     const increment = (found: ConfigMap) => ({ ...found, data: { count: String(Number(found.data?.count) + 1) } });
     await Promise.all(
       [one, two].map(async (client) => {
-        for (let times = 0; times < 20; times++) await modify(client, configMap, reference, increment);
+        for (let times = 0; times < 20; times++) await updateWithRetry(client, configMap, reference, increment);
       }),
     );
     const expected = Array.from({ length: 40 }, (_, index) => String(index + 1));

@@ -15,7 +15,7 @@ import { runControllers } from '@kruise/client/manager';
 import { run } from '@kruise/client/run';
 import type { Webhook } from '@kruise/client/webhook';
 import { serveWebhooks } from '@kruise/client/webhook-server';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type Cluster, freshEnvironment, startCluster, temporaryHome } from '../e2e/cluster.ts';
@@ -137,7 +137,7 @@ for (const [place, start] of Object.entries(places)) {
     test('a website has a ConfigMap and a Deployment, and webhooks set defaults and reject errors', async () => {
       await using server = await start();
       const { client, inProcessWebhooks } = server;
-      const authority = createAuthority('webhooks', systemClock.now());
+      const authority = createCertificateAuthority('webhooks', systemClock.now());
       const certificate = authority.issue({
         subject: { commonName: 'webhooks' },
         usages: ['server auth'],

@@ -10,7 +10,7 @@ import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/
 import { secret } from '@kruise/api/core/secret';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
-import type { Connected } from '@kruise/client/connect';
+import type { ClusterConnection } from '@kruise/client/connect';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import {
   bundledProgram,
@@ -211,7 +211,7 @@ function testCluster(): void {
   const ends: (() => unknown)[] = [];
   let cluster: Cluster;
   let program: string;
-  let connected: Connected;
+  let connected: ClusterConnection;
   before(async () => {
     program = await bundledProgram();
     cluster = await startCluster(home, ['--without', 'manager', 'daemon'], { program });

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, startKubectl } from './kubectl.ts';
 
-const authority = createAuthority('wardle-ca', Date.now());
+const authority = createCertificateAuthority('wardle-ca', Date.now());
 const serving = authority.issue({
   subject: { commonName: 'wardle' },
   usages: ['server auth'],

@@ -7,7 +7,7 @@ import { prepareLease, validateLease } from './coordination/lease.validate.ts';
 import { type Event as CoreEvent, event as coreEvent } from './core/event.ts';
 import { fromCoreEvent, toCoreEvent } from './events/event.conversion.ts';
 import { type Event, event } from './events/event.ts';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from './meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from './meta/kind.fixtures.ts';
 import { type RuntimeClass, runtimeClass } from './node/runtimeclass.ts';
 import { validateRuntimeClass, validateRuntimeClassUpdate } from './node/runtimeclass.validate.ts';
 import { type PodDisruptionBudget, podDisruptionBudget } from './policy/poddisruptionbudget.ts';
@@ -24,7 +24,7 @@ import {
 
 describe('a PodDisruptionBudget', () => {
   const make = objectsOf<PodDisruptionBudget>(podDisruptionBudget, {});
-  faultsAre((spec) => make({ spec }), validatePodDisruptionBudget, [
+  testErrors((spec) => make({ spec }), validatePodDisruptionBudget, [
     ['needs a limit', { minAvailable: '50%' }, []],
     [
       'has only one of the limits',
@@ -41,7 +41,7 @@ describe('a PodDisruptionBudget', () => {
       ],
     ],
   ]);
-  faultsAre((status) => make({ status }), validatePodDisruptionBudgetStatusUpdate, [
+  testErrors((status) => make({ status }), validatePodDisruptionBudgetStatusUpdate, [
     [
       'counts nothing below nothing',
       { disruptionsAllowed: -1, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
@@ -52,7 +52,7 @@ describe('a PodDisruptionBudget', () => {
 
 describe('a PriorityClass', () => {
   const make = objectsOf<PriorityClass>(priorityClass, { value: 1 }, defaultPriorityClass);
-  faultsAre(make, validatePriorityClass, [
+  testErrors(make, validatePriorityClass, [
     ['has a value', { value: 1_000_000_000 }, []],
     [
       'stays below those of the system',
@@ -68,7 +68,7 @@ describe('a PriorityClass', () => {
     ],
     ['of the system has its value', { metadata: { name: 'system-node-critical' }, value: 2_000_001_000 }, []],
   ]);
-  changeFaultsAre(make, validatePriorityClassUpdate, [
+  testUpdateErrors(make, validatePriorityClassUpdate, [
     ['keeps its value', {}, { value: 2 }, ['value: Forbidden: may not be changed in an update.']],
   ]);
 });
@@ -76,7 +76,7 @@ describe('a PriorityClass', () => {
 describe('a RuntimeClass', () => {
   const make = objectsOf<RuntimeClass>(runtimeClass, { handler: 'runc' });
   const toleration = { key: 'a', operator: 'Exists' };
-  faultsAre(make, validateRuntimeClass, [
+  testErrors(make, validateRuntimeClass, [
     ['names a handler', {}, []],
     [
       'tolerates a taint once',
@@ -86,14 +86,14 @@ describe('a RuntimeClass', () => {
       ],
     ],
   ]);
-  changeFaultsAre(make, validateRuntimeClassUpdate, [
+  testUpdateErrors(make, validateRuntimeClassUpdate, [
     ['keeps its handler', {}, { handler: 'other' }, ['handler: Invalid value: "other": field is immutable']],
   ]);
 });
 
 describe('a Lease', () => {
   const make = objectsOf<Lease>(lease, {});
-  faultsAre((spec) => make({ spec }), validateLease, [
+  testErrors((spec) => make({ spec }), validateLease, [
     ['may be free', {}, []],
     [
       'lasts a while',
@@ -112,7 +112,7 @@ describe('an APIService', () => {
   const make = objectsOf<APIService>(apiService, { metadata: { name: 'v1.a.example.com' } }, defaultAPIService);
   const sound = { group: 'a.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 100 };
   const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
-  faultsAre(withSpec, validateAPIService, [
+  testErrors(withSpec, validateAPIService, [
     ['is of a version of a group', {}, []],
     [
       'is named after them',

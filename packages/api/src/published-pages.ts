@@ -27,7 +27,7 @@ function capitalized(word: string): string {
 const groups = new Set(builtinKinds.map(({ group }) => group).filter((group) => group !== ''));
 
 /** Non-resource endpoints that every server has and OpenAPI publishes. */
-export const publishedPages: readonly PublishedPage[] = [
+export const publishedEndpoints: readonly PublishedPage[] = [
   {
     path: '/.well-known/openid-configuration/',
     id: 'getServiceAccountIssuerOpenIDConfiguration',

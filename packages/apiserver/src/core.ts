@@ -4,7 +4,7 @@ import type { Admission } from './admission/admission.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
 import type { RequestContext } from './context.ts';
-import type { Passages } from './passage.ts';
+import type { FilterChain } from './passage.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';
@@ -29,12 +29,12 @@ export type Core = {
   /** Virtual resources, which have no stored objects, by `group/version/plural`. */
   readonly virtual: ReadonlyMap<string, VirtualResource>;
   /** Returns a function that forwards a GET to an aggregated server, if one serves the group version. */
-  readonly readerElsewhere: (context: RequestContext) => (() => Promise<unknown>) | undefined;
+  readonly aggregatedReader: (context: RequestContext) => (() => Promise<unknown>) | undefined;
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly features: Features;
   /** Filter chain of every request. */
-  readonly passages: Passages;
+  readonly filterChain: FilterChain;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 };

@@ -16,7 +16,7 @@ import { patch } from './handlers/patch.ts';
 import { patchOf } from './handlers/patching.ts';
 import { put } from './handlers/put.ts';
 import { type Listed, readMany, readOne } from './handlers/read.ts';
-import { methodNotAllowed, noSuchPath } from './handlers/refusal.ts';
+import { methodNotAllowed, unknownPath } from './handlers/refusal.ts';
 import { readSubresource, writeSubresource } from './handlers/subresource.ts';
 import type { Updated } from './handlers/update.ts';
 import { type OpenWatch, prepareWatch } from './handlers/watch.ts';
@@ -26,7 +26,7 @@ import type { Found, Resource } from './resource.ts';
 import { checkRoute } from './routing.ts';
 
 /** Result of a request, before encoding. */
-export type Answer =
+export type RequestResult =
   | { readonly type: 'found'; readonly code: number; readonly resource: Resource; readonly found: Found }
   | { readonly type: 'list'; readonly resource: Resource; readonly listed: Listed }
   | { readonly type: 'watch'; readonly resource: Resource; readonly open: OpenWatch }
@@ -58,7 +58,7 @@ export async function dispatch(
   context: RequestContext,
   resource: Resource | undefined,
   body: Body | undefined,
-): Promise<Answer> {
+): Promise<RequestResult> {
   const { info, query } = context;
   if (!resource) return dispatchVirtual(core, context, body);
   if (resource.deprecation !== undefined) {
@@ -68,7 +68,7 @@ export async function dispatch(
   }
   if (info.subresource !== '') {
     const subresource = resource.subresources.get(info.subresource);
-    if (!subresource) throw noSuchPath();
+    if (!subresource) throw unknownPath();
     if (info.verb === 'get') return readSubresource(core, context, resource, subresource);
     return writeSubresource(core, context, resource, subresource, body);
   }
@@ -111,10 +111,10 @@ export async function dispatch(
 }
 
 /** Serves a virtual resource, which has no stored objects. Admission runs as for any other resource. */
-async function dispatchVirtual(core: Core, context: RequestContext, body: Body | undefined): Promise<Answer> {
+async function dispatchVirtual(core: Core, context: RequestContext, body: Body | undefined): Promise<RequestResult> {
   const { group, version, plural, verb, subresource } = context.info;
   const resource = core.virtual.get(`${group}/${version}/${plural}`);
-  if (!resource || subresource !== '') throw noSuchPath();
+  if (!resource || subresource !== '') throw unknownPath();
   const { kind, deprecation } = resource;
   if (deprecation !== undefined) context.warnings.add(deprecation);
   if (verb === 'create' && resource.create) {
@@ -138,7 +138,7 @@ async function dispatchVirtual(core: Core, context: RequestContext, body: Body |
   throw verb === 'watch' ? methodNotSupported(context.info, 'watch') : methodNotAllowed();
 }
 
-function written(resource: Resource, { created, ...found }: Updated): Answer {
+function written(resource: Resource, { created, ...found }: Updated): RequestResult {
   return { type: 'found', code: created ? 201 : 200, resource, found };
 }
 

@@ -13,21 +13,21 @@ import { createMemoryStore } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 
 /** Stored objects by key, with placeholders for uids and timestamps. */
-export type Foundation = { readonly [key: string]: string };
+export type BootstrapSnapshot = { readonly [key: string]: string };
 
 const prefix = '/registry/';
-const uidMark = '<uid>';
-const timeMark = '<time>';
+const uidPlaceholder = '<uid>';
+const timePlaceholder = '<time>';
 /** Prefix of objects that are specific to a cluster: its CAs, and its creation date. */
-const ownPrefix = '/registry/configmaps/';
-const madeAt = instantOf(2000, 1, 1);
+const clusterSpecificPrefix = '/registry/configmaps/';
+const builtAt = instantOf(2000, 1, 1);
 
 /**
  * Builds a bootstrap snapshot: the objects that an idle server has stored after its first start. `turn` lets the server
  * progress.
  */
-export async function makeFoundation(turn: () => Promise<void>): Promise<Foundation> {
-  const clock = virtualClock(madeAt);
+export async function buildBootstrapSnapshot(yieldTurn: () => Promise<void>): Promise<BootstrapSnapshot> {
+  const clock = virtualClock(builtAt);
   const store = createMemoryStore({ clock });
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
@@ -35,29 +35,34 @@ export async function makeFoundation(turn: () => Promise<void>): Promise<Foundat
   // Some statuses are written asynchronously after the start.
   for (let seen = 0; seen !== (await store.currentRevision()); ) {
     seen = await store.currentRevision();
-    await turn();
-    await server.core.feed.caughtUp();
+    await yieldTurn();
+    await server.core.feed.waitForCurrent();
   }
   const { entries } = await store.range({ prefix });
   await server.close();
   if (failures.length > 0) throw new AggregateError(failures, 'the server reported errors while starting');
-  const marked = (value: Uint8Array) =>
+  const template = (value: Uint8Array) =>
     Buffer.from(value)
       .toString()
-      .replace(/"uid":"[^"]+"/, `"uid":"${uidMark}"`)
-      .replaceAll(formatTime(madeAt), timeMark);
+      .replace(/"uid":"[^"]+"/, `"uid":"${uidPlaceholder}"`)
+      .replaceAll(formatTime(builtAt), timePlaceholder);
   return Object.fromEntries(
-    entries.filter(({ key }) => !key.startsWith(ownPrefix)).map(({ key, value }) => [key, marked(value)]),
+    entries.filter(({ key }) => !key.startsWith(clusterSpecificPrefix)).map(({ key, value }) => [key, template(value)]),
   );
 }
 
 /** Restores the bootstrap snapshot into an empty store. */
-export async function layFoundation(store: Store, clock: Clock, random: Random, read: () => Foundation): Promise<void> {
+export async function restoreBootstrapSnapshot(
+  store: Store,
+  clock: Clock,
+  random: Random,
+  read: () => BootstrapSnapshot,
+): Promise<void> {
   const { entries } = await store.range({ prefix, limit: 1 });
   if (entries.length > 0) return;
   const time = formatTime(clock.now());
-  const writes = Object.entries(read()).map(([key, marked]) => {
-    const value = Buffer.from(marked.replace(uidMark, uuid(random)).replaceAll(timeMark, time));
+  const writes = Object.entries(read()).map(([key, template]) => {
+    const value = Buffer.from(template.replace(uidPlaceholder, uuid(random)).replaceAll(timePlaceholder, time));
     return store.write({ key, expected: 0, value });
   });
   await Promise.all(writes);

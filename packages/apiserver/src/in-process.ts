@@ -1,5 +1,5 @@
-import { refusalOf } from '@kruise/client/http/refusal';
-import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
+import { statusErrorOf } from '@kruise/client/http/refusal';
+import type { ApiRequest, ApiResponse, Transport, WatchEvent } from '@kruise/client/transport';
 import { StatusError } from '@kruise/machinery/status';
 import { uuid } from '@kruise/machinery/uuid';
 import { apiVersionOf } from '@kruise/schema/kind';
@@ -9,13 +9,13 @@ import type { AuditOrigin } from './audit/audit.ts';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
-import { aggregatedDiscovery, groupsOf, resourcesHere } from './discovery/discovery.ts';
-import { type Answer, dispatch, resolve } from './dispatch.ts';
+import { aggregatedDiscovery, groupsOf, localResources } from './discovery/discovery.ts';
+import { dispatch, type RequestResult, resolve } from './dispatch.ts';
 import { TooManyRequestsError } from './flow-control/flow-control.ts';
 import type { Body } from './handlers/body.ts';
-import { PlainRefusal } from './handlers/refusal.ts';
+import { PlainTextError } from './handlers/refusal.ts';
 import type { KubeObject } from './object.ts';
-import type { Passage } from './passage.ts';
+import type { FilteredRequest } from './passage.ts';
 import { requestInfo } from './request.ts';
 import type { User } from './user.ts';
 
@@ -45,70 +45,73 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   }
 
   /** Runs a request through the filter chain. A request that is rejected with 429 is retried, as over the network. */
-  async function pass(request: ApiRequest): Promise<Passed> {
-    for (let postponed = 0; ; postponed++) {
+  async function runWithRetries(request: ApiRequest): Promise<AnsweredRequest> {
+    for (let retries = 0; ; retries++) {
       try {
-        return await passOnce(request);
+        return await runOnce(request);
       } catch (error) {
         if (!(error instanceof TooManyRequestsError)) throw error;
         const { message, retryAfterSeconds } = error;
-        if (postponed === maxPostponed) throw refusalOf({ code: 429, body: message, retryAfterSeconds });
+        if (retries === maxRetries) throw statusErrorOf({ code: 429, body: message, retryAfterSeconds });
         await after(core.clock, retryAfterSeconds * 1000, request.signal ?? core.signal);
       }
     }
   }
 
-  async function passOnce(request: ApiRequest): Promise<Passed> {
+  async function runOnce(request: ApiRequest): Promise<AnsweredRequest> {
     const context = contextOf(request);
-    const passage = core.passages.begin({
+    const filtered = core.filterChain.begin({
       context,
       sender: user,
       origin: () => originOf(core, context),
       isBackground: request.isBackground ?? false,
     });
-    const { record } = passage;
+    const { record } = filtered;
     try {
-      const entering = passage.enter();
-      if (entering instanceof Promise) await entering;
+      const pending = filtered.admit();
+      if (pending instanceof Promise) await pending;
       record?.request(() => request.body);
       const result = await answer(context, request);
       record?.response(() => objectOf(result));
-      return { context, passage, answer: result };
+      return { context, filtered, answer: result };
     } catch (error) {
       if (error instanceof StatusError) record?.response(() => error.status);
-      passage.end(codeOf(error, context.signal));
+      filtered.end(codeOf(error, context.signal));
       throw error;
     }
   }
 
-  async function answer(context: RequestContext, { method, body: value, contentType }: ApiRequest): Promise<Answer> {
+  async function answer(
+    context: RequestContext,
+    { method, body: value, contentType }: ApiRequest,
+  ): Promise<RequestResult> {
     const { info } = context;
     await authorize(core, context);
     if (info.path === '/api' || info.path === '/apis') return discovery(context);
-    const isElsewhere = info.isResource && !core.resources.find(info.group, info.version, info.plural);
-    const reading = isElsewhere && method === 'GET' ? await readElsewhere(context) : undefined;
-    if (reading) return reading;
+    const isAggregated = info.isResource && !core.resources.find(info.group, info.version, info.plural);
+    const aggregated = isAggregated && method === 'GET' ? await readAggregated(context) : undefined;
+    if (aggregated) return aggregated;
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
     try {
       return await dispatch(core, context, resolve(core, context), body);
     } catch (error) {
       // Over the network the response is plain text, which clients convert to this Status.
-      if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
+      if (error instanceof PlainTextError) throw statusErrorOf({ code: error.code, body: error.message });
       throw error;
     }
   }
 
-  async function readElsewhere(context: RequestContext): Promise<Answer | undefined> {
-    const read = core.readerElsewhere(context);
+  async function readAggregated(context: RequestContext): Promise<RequestResult | undefined> {
+    const read = core.aggregatedReader(context);
     if (!read) return undefined;
     // Objects of an aggregated server are handled like any others.
     return { type: 'object', code: 200, object: (await read()) as KubeObject };
   }
 
   /** Serves local discovery; group versions of aggregated servers are only in discovery over the network. */
-  function discovery(context: RequestContext): Answer {
-    const groups = groupsOf(resourcesHere(core.resources));
+  function discovery(context: RequestContext): RequestResult {
+    const groups = groupsOf(localResources(core.resources));
     return {
       type: 'object',
       code: 200,
@@ -117,33 +120,37 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   }
 
   return {
-    async request(request): Promise<ApiAnswer> {
+    async request(request): Promise<ApiResponse> {
       request.signal?.throwIfAborted();
-      const { context, passage, answer: result } = await pass(request);
+      const { context, filtered, answer: result } = await runWithRetries(request);
       const code = 'code' in result ? result.code : 200;
-      passage.end(code);
+      filtered.end(code);
       return { code, object: objectOf(result), warnings: [...context.warnings] };
     },
     async *watch(request) {
       if (request.signal?.aborted) return;
-      const { passage, answer: result } = await pass(request);
+      const { filtered, answer: result } = await runWithRetries(request);
       try {
         if (result.type !== 'watch') throw new Error(`${request.path} cannot be watched`);
-        passage.record?.started(200);
-        const counted = core.passages.watchEvents(result.resource.kind);
-        yield* eventsOf(result, request.signal ?? core.signal, { opened: passage.leave, counted });
+        filtered.record?.started(200);
+        const counted = core.filterChain.watchEvents(result.resource.kind);
+        yield* eventsOf(result, request.signal ?? core.signal, { opened: filtered.release, counted });
       } finally {
-        passage.end(200);
+        filtered.end(200);
       }
     },
   };
 }
 
 /** Admitted and answered request; it ends when the caller has received the whole response. */
-type Passed = { readonly context: RequestContext; readonly passage: Passage; readonly answer: Answer };
+type AnsweredRequest = {
+  readonly context: RequestContext;
+  readonly filtered: FilteredRequest;
+  readonly answer: RequestResult;
+};
 
 /** Maximum number of retries after 429. */
-const maxPostponed = 10;
+const maxRetries = 10;
 
 function originOf({ random }: Core, { info, query }: RequestContext): AuditOrigin {
   const uri = query.size === 0 ? info.path : `${info.path}?${query}`;
@@ -158,7 +165,7 @@ function codeOf(error: unknown, signal: AbortSignal): number {
 }
 
 /** Returns the object of a response. */
-export function objectOf(answer: Answer): unknown {
+export function objectOf(answer: RequestResult): unknown {
   switch (answer.type) {
     case 'found':
       return answer.found.object;
@@ -180,14 +187,14 @@ export function objectOf(answer: Answer): unknown {
 
 /** Yields the events of a watch. `opened` is called once the watch only waits, and `counted` for each event. */
 async function* eventsOf(
-  answer: Extract<Answer, { type: 'watch' }>,
+  answer: Extract<RequestResult, { type: 'watch' }>,
   signal: AbortSignal,
   { opened, counted }: { readonly opened: () => void; readonly counted: () => void },
 ): AsyncGenerator<WatchEvent> {
   const { kind } = answer.resource;
   let queue: WatchEvent[] = [];
   let wake = () => {};
-  let over = false;
+  let hasEnded = false;
   const stop = linkedController(signal);
   stop.signal.addEventListener('abort', () => wake(), { once: true });
   const push = (event: WatchEvent) => {
@@ -207,7 +214,7 @@ async function* eventsOf(
       },
       end(error) {
         if (error) push({ type: 'ERROR', object: error.status });
-        over = true;
+        hasEnded = true;
         wake();
       },
     },
@@ -220,7 +227,7 @@ async function* eventsOf(
       queue = [];
       yield* events;
       if (queue.length > 0) continue;
-      if (over || signal.aborted) return;
+      if (hasEnded || signal.aborted) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
-import { type ManagedFields, shared, textsOf } from './managed-fields.ts';
+import { internEntries, type ManagedFields, textsOf } from './managed-fields.ts';
 
 function entry(change: ManagedFieldsEntry = {}): ManagedFieldsEntry {
   return {
@@ -27,24 +27,24 @@ const cases: readonly { readonly name: string; readonly entries: ManagedFields }
 for (const { name, entries } of cases) {
   test(`the text of ${name} is equal before and after interning`, () => {
     assert.deepEqual(JSON.parse(text(entries)), entries);
-    assert.equal(text(shared(entries)), text(entries));
+    assert.equal(text(internEntries(entries)), text(entries));
   });
 }
 
 test('equal entries are interned', () => {
-  const [first] = shared([entry({ manager: 'one' })]);
-  assert.equal(shared([entry({ manager: 'one' })])[0], first);
-  assert.notEqual(shared([entry({ manager: 'another' })])[0], first);
+  const [first] = internEntries([entry({ manager: 'one' })]);
+  assert.equal(internEntries([entry({ manager: 'one' })])[0], first);
+  assert.notEqual(internEntries([entry({ manager: 'another' })])[0], first);
 });
 
 test('entries with different times share their field set', () => {
-  const [early] = shared([entry({ time: '2030-01-01T00:00:01Z' })]);
-  const [late] = shared([entry({ time: '2030-01-01T00:00:02Z' })]);
+  const [early] = internEntries([entry({ time: '2030-01-01T00:00:01Z' })]);
+  const [late] = internEntries([entry({ time: '2030-01-01T00:00:02Z' })]);
   assert.equal(late?.fieldsV1, early?.fieldsV1);
   assert.equal(late?.time, '2030-01-01T00:00:02Z');
 });
 
 test('interned entries stay the same list', () => {
-  const entries = shared([entry()]);
-  assert.equal(shared(entries), entries);
+  const entries = internEntries([entry()]);
+  assert.equal(internEntries(entries), entries);
 });

@@ -14,17 +14,17 @@ type Fields = NonNullable<ManagedFieldsEntry['fieldsV1']>;
 type EntryText = { readonly before: string; readonly fields: string; readonly after: string };
 
 /** Maximum size of the intern table; an equal value that was last seen longer ago is held again. */
-const maxRemembered = 4096;
+const maxInterned = 4096;
 /** Maximum length of interned values: clients can send longer ones, each different. */
-const maxSharedLength = 16 * 1024;
+const maxInternedLength = 16 * 1024;
 const entriesByText = new Map<string, ManagedFieldsEntry>();
 const setsByText = new Map<string, Fields>();
 const entryTexts = new WeakMap<ManagedFieldsEntry, EntryText>();
 const setTexts = new WeakMap<Fields, string>();
 
 /** Interns entries. */
-export function shared(entries: ManagedFields): ManagedFields {
-  const held = entries.map(sharedEntry);
+export function internEntries(entries: ManagedFields): ManagedFields {
+  const held = entries.map(internEntry);
   return held.every((entry, index) => entry === entries[index]) ? entries : held;
 }
 
@@ -39,7 +39,7 @@ export function textsOf(entries: ManagedFields): string[] {
   return texts;
 }
 
-function sharedEntry(entry: ManagedFieldsEntry): ManagedFieldsEntry {
+function internEntry(entry: ManagedFieldsEntry): ManagedFieldsEntry {
   if (entryTexts.has(entry)) return entry;
   const text = textOf(entry);
   const joined = text.before + text.fields + text.after;
@@ -47,21 +47,21 @@ function sharedEntry(entry: ManagedFieldsEntry): ManagedFieldsEntry {
   if (known) return known;
   const held = withSharedSet(entry);
   entryTexts.set(held, held === entry ? text : textOf(held));
-  remember(entriesByText, joined, held);
+  intern(entriesByText, joined, held);
   return held;
 }
 
 function withSharedSet(entry: ManagedFieldsEntry): ManagedFieldsEntry {
   if (entry.fieldsV1 == null) return entry;
-  const fieldsV1 = sharedSet(entry.fieldsV1);
+  const fieldsV1 = internFieldSet(entry.fieldsV1);
   return fieldsV1 === entry.fieldsV1 ? entry : { ...entry, fieldsV1 };
 }
 
-function sharedSet(set: Fields): Fields {
+function internFieldSet(set: Fields): Fields {
   const text = setText(set);
   const known = setsByText.get(text);
   if (known) return known;
-  remember(setsByText, text, set);
+  intern(setsByText, text, set);
   return set;
 }
 
@@ -81,8 +81,8 @@ function setText(set: Fields): string {
   return text;
 }
 
-function remember<T>(known: Map<string, T>, text: string, value: T): void {
-  if (text.length > maxSharedLength) return;
-  if (known.size >= maxRemembered) known.delete(known.keys().next().value!);
+function intern<T>(known: Map<string, T>, text: string, value: T): void {
+  if (text.length > maxInternedLength) return;
+  if (known.size >= maxInterned) known.delete(known.keys().next().value!);
   known.set(text, value);
 }

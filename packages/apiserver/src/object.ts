@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { stringify } from '@kruise/values/go-json';
-import { type ManagedFields, shared, textsOf } from './managed-fields.ts';
+import { internEntries, type ManagedFields, textsOf } from './managed-fields.ts';
 
 /** Object of any kind, as on the wire and in memory. Immutable: a change creates a new object. */
 export type KubeObject = {
@@ -28,7 +28,7 @@ export type Unversioned = Pick<Cached, 'object' | 'managedFields'>;
 export function split(object: KubeObject): Unversioned {
   const { managedFields, ...metadata } = object.metadata;
   if (managedFields === undefined) return { object, managedFields: undefined };
-  return { object: { ...object, metadata }, managedFields: shared(managedFields) };
+  return { object: { ...object, metadata }, managedFields: internEntries(managedFields) };
 }
 
 /** Returns the complete object, including managedFields. */

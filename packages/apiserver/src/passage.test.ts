@@ -4,7 +4,7 @@ import { configMap } from '@kruise/api/core/configmap';
 import { event } from '@kruise/api/core/event';
 import { flowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { priorityLevelConfiguration } from '@kruise/api/flowcontrol/prioritylevelconfiguration';
-import { inBackground } from '@kruise/client/client';
+import { backgroundClient } from '@kruise/client/client';
 import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
 import { isNotFound } from '@kruise/machinery/status';
 import { virtualClock } from '@kruise/values/virtual-clock';
@@ -36,15 +36,16 @@ test('in-process requests are counted with their status codes', async () => {
 test('an in-process watch counts as long as it lasts', async () => {
   const metrics = createMetrics();
   await using server = await startTestServer({ metrics });
-  const lasting = () => valuesOf(metrics, /^apiserver_longrunning_requests{verb="WATCH",.*resource="configmaps"/);
+  const longRunningRequests = () =>
+    valuesOf(metrics, /^apiserver_longrunning_requests{verb="WATCH",.*resource="configmaps"/);
   const { metadata } = await server.client.list(configMap);
   const watch = server.client.watch(configMap, { resourceVersion: metadata.resourceVersion!, namespace: 'default' });
   await server.client.create(configMap, { metadata: settings });
   for await (const _ of watch) {
-    assert.deepEqual(lasting(), [1]);
+    assert.deepEqual(longRunningRequests(), [1]);
     break;
   }
-  assert.deepEqual(lasting(), [0]);
+  assert.deepEqual(longRunningRequests(), [0]);
   assert.deepEqual(valuesOf(metrics, /^apiserver_watch_events_total{.*kind="ConfigMap"/), [1]);
 });
 
@@ -71,14 +72,14 @@ test('in-process requests are audited like others, without a source address', as
 });
 
 /** Starts a server on which eve has her own priority level with three seats and no queue, and blocks her writes. */
-async function crowded() {
+async function startCrowdedServer() {
   const clock = virtualClock();
   const metrics = createMetrics();
   const waiting: (() => void)[] = [];
   const gate: AdmissionPlugin = {
     name: 'Gate',
     handles: ({ context }) => context.user.username === 'eve',
-    validate: () => new Promise<void>((go) => waiting.push(go)),
+    validate: () => new Promise<void>((proceed) => waiting.push(proceed)),
   };
   // system:masters would be exempt from flow control.
   const authorizer: Authorizer = { authorize: () => ({ verdict: 'allow', reason: '' }) };
@@ -103,14 +104,14 @@ async function crowded() {
       ],
     },
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   const eve = server.clientOf({ username: 'eve', groups: [] });
   const make = (name: string) => eve.create(configMap, { metadata: { name, namespace: 'default' } });
   return { server, clock, metrics, waiting, make };
 }
 
 test('in-process requests take seats, and are retried after 429', async () => {
-  const { server, clock, metrics, waiting, make } = await crowded();
+  const { server, clock, metrics, waiting, make } = await startCrowdedServer();
   await using _ = server;
   const making = ['a', 'b', 'c', 'd'].map(make);
   await clock.advanceAsync(1000);
@@ -121,7 +122,7 @@ test('in-process requests take seats, and are retried after 429', async () => {
   await making[0];
   await clock.advanceAsync(1000);
   assert.equal(waiting.length, 3);
-  for (const go of waiting) go();
+  for (const proceed of waiting) proceed();
   const made = await Promise.all(making);
   assert.deepEqual(
     made.map(({ metadata }) => metadata.name),
@@ -130,31 +131,31 @@ test('in-process requests take seats, and are retried after 429', async () => {
 });
 
 test('a request that was retried ten times fails with 429', async () => {
-  const { server, clock, waiting, make } = await crowded();
+  const { server, clock, waiting, make } = await startCrowdedServer();
   await using _ = server;
   const making = ['a', 'b', 'c'].map(make);
   const refused = assert.rejects(make('d'), { code: 429 });
   await clock.advanceAsync(10_000);
   await refused;
-  for (const go of waiting) go();
+  for (const proceed of waiting) proceed();
   await Promise.all(making);
 });
 
 test('background requests let other requests run first', async () => {
-  const { server, clock, waiting, make } = await crowded();
+  const { server, clock, waiting, make } = await startCrowdedServer();
   await using _ = server;
   const making = make('a');
-  let isTold = false;
-  const telling = inBackground(server.client)
+  let isNotified = false;
+  const notifying = backgroundClient(server.client)
     .create(event, {
       metadata: { name: 'started', namespace: 'default' },
       involvedObject: { kind: 'ConfigMap', namespace: 'default', name: 'a' },
     })
-    .then(() => (isTold = true));
+    .then(() => (isNotified = true));
   await clock.advanceAsync(500);
-  assert.deepEqual([waiting.length, isTold], [1, false]);
+  assert.deepEqual([waiting.length, isNotified], [1, false]);
   waiting[0]!();
   await making;
-  await telling;
-  assert.equal(isTold, true);
+  await notifying;
+  assert.equal(isNotified, true);
 });

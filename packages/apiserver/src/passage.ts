@@ -1,20 +1,20 @@
 import type { AuditLog, AuditOrigin, AuditRecord } from './audit/audit.ts';
 import type { RequestContext } from './context.ts';
-import type { Background } from './flow-control/background.ts';
+import type { BackgroundScheduler } from './flow-control/background.ts';
 import type { Admitted, FlowControl } from './flow-control/flow-control.ts';
 import { isLongRunning, type ServerMetrics } from './metrics/server-metrics.ts';
 import type { User } from './user.ts';
 
-export type PassageParts = {
+export type FilterChainOptions = {
   readonly flow: FlowControl;
-  readonly background: Background;
+  readonly background: BackgroundScheduler;
   readonly metrics: ServerMetrics;
   /** Audit log; absent if auditing is disabled. */
   readonly audit?: AuditLog | undefined;
 };
 
 /** Incoming request, with its authenticated user if it impersonates another. */
-export type Arrival = {
+export type IncomingRequest = {
   readonly context: RequestContext;
   readonly sender: User;
   /** Returns the origin; called only if the request is audited. */
@@ -24,18 +24,18 @@ export type Arrival = {
 };
 
 /** One request in the filter chain. */
-export type Passage = {
+export type FilteredRequest = {
   readonly record: AuditRecord | undefined;
   /** Assigns seats, at once if possible. Throws a TooManyRequestsError if no seat becomes free in time. */
-  enter(): Admitted | Promise<Admitted>;
+  admit(): Admitted | Promise<Admitted>;
   /** Releases the seats early, when the request only waits from now on. */
-  leave(): void;
+  release(): void;
   /** Ends the request with a status code, or 0 if the client disconnected. */
   end(code: number): void;
 };
 
-export type Passages = {
-  begin(arrival: Arrival): Passage;
+export type FilterChain = {
+  begin(incoming: IncomingRequest): FilteredRequest;
   /** Returns a counter of watch events of a kind. */
   readonly watchEvents: ServerMetrics['watchEvents'];
 };
@@ -44,37 +44,37 @@ export type Passages = {
  * Creates the filter chain of every request, from the network and in process: metrics, audit, and priority and
  * fairness.
  */
-export function createPassages({ flow, background, metrics, audit }: PassageParts): Passages {
+export function createFilterChain({ flow, background, metrics, audit }: FilterChainOptions): FilterChain {
   return {
     watchEvents: metrics.watchEvents,
     begin({ context, sender, origin, isBackground = false }) {
       const { info, query } = context;
       const done = metrics.begin(info, query);
       const record = audit?.begin({ context, sender, origin });
-      let seat: Admitted | undefined;
-      let letOthersGo: (() => void) | undefined;
-      const seated = (admitted: Admitted): Admitted => (seat = admitted);
-      const leave = (): void => {
-        seat?.leave();
-        letOthersGo?.();
-        letOthersGo = undefined;
+      let admission: Admitted | undefined;
+      let unregister: (() => void) | undefined;
+      const keepAdmitted = (admitted: Admitted): Admitted => (admission = admitted);
+      const release = (): void => {
+        admission?.leave();
+        unregister?.();
+        unregister = undefined;
       };
       return {
         record,
-        enter() {
+        admit() {
           if (isBackground) {
-            return background.turn().then((isOver) => {
-              letOthersGo = isOver;
-              return Promise.resolve(flow.admit(context)).then(seated);
+            return background.beginBackground().then((endBackground) => {
+              unregister = endBackground;
+              return Promise.resolve(flow.admit(context)).then(keepAdmitted);
             });
           }
-          if (!isLongRunning(info)) letOthersGo = background.somebodyWaits();
-          const entering = flow.admit(context);
-          return entering instanceof Promise ? entering.then(seated) : seated(entering);
+          if (!isLongRunning(info)) unregister = background.beginForeground();
+          const pending = flow.admit(context);
+          return pending instanceof Promise ? pending.then(keepAdmitted) : keepAdmitted(pending);
         },
-        leave,
+        release,
         end(code) {
-          leave();
+          release();
           done(code);
           record?.complete(code);
         },

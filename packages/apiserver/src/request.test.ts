@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestInfo } from './request.ts';
 
-function told(method: string, url: string): string {
+function formatRequest(method: string, url: string): string {
   const [path = '', query = ''] = url.split('?');
   const info = requestInfo(method, path, new URLSearchParams(query));
   if (!info.isResource) return `${info.verb} ${info.path}`;
@@ -54,5 +54,5 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/apis/apps/v1', 'get /apis/apps/v1'],
 ];
 for (const [method, url, expected] of cases) {
-  test(`${method} ${url}`, () => assert.equal(told(method, url), expected));
+  test(`${method} ${url}`, () => assert.equal(formatRequest(method, url), expected));
 }

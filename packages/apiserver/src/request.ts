@@ -34,8 +34,8 @@ const namespaceSubresources = new Set(['status', 'finalize']);
 /** Parses the method, raw path and query of a request. */
 export function requestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
   const path = decodePath(rawPath);
-  const nowhere = { isResource: false, path, verb: method.toLowerCase(), group: '', version: '', namespace: '' };
-  const notAResource = { ...nowhere, plural: '', subresource: '', name: '', rest: [] };
+  const nonResource = { isResource: false, path, verb: method.toLowerCase(), group: '', version: '', namespace: '' };
+  const notAResource = { ...nonResource, plural: '', subresource: '', name: '', rest: [] };
   // Empty segments count: no object has an empty name.
   const segments = path.replace(/^\/|\/$/g, '').split('/');
   let at: number;

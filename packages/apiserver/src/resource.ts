@@ -10,7 +10,7 @@ import type { MergeType } from '@kruise/schema/merge-type';
 import type { PublishedResource } from '@kruise/schema/openapi-v3';
 import type { RequestContext } from './context.ts';
 import type { DeleteOptions, DeletionPlan } from './handlers/deletion.ts';
-import type { Exchange, Headers } from './http/exchange.ts';
+import type { Headers, HttpRequest } from './http/exchange.ts';
 import type { Cached, KubeObject } from './object.ts';
 import type { ObjectStorage } from './storage/object-storage.ts';
 import type { TableColumns } from './table/table.ts';
@@ -40,7 +40,7 @@ export type Resource = {
   /** Reports whether the definition is being deleted with its objects; creates are rejected. */
   readonly terminating?: boolean;
   /** Kind in messages, if the objects are stored as another kind. */
-  readonly calledKind?: { readonly group: string; readonly kind: string };
+  readonly messageKind?: { readonly group: string; readonly kind: string };
   /** Deprecation warning for every response. */
   readonly deprecation?: string;
   /** Annotations that represent fields which this version lacks; they are removed from metadata-only responses. */
@@ -117,10 +117,10 @@ export type Strategy = {
   validate(object: KubeObject, context: RequestContext): Iterable<Cause>;
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
   /** Checks, after validation, whether the user may reference the objects that the new object references. */
-  mayWrite?(object: KubeObject, old: KubeObject | undefined, context: RequestContext): Promise<readonly Cause[]>;
+  checkReferences?(object: KubeObject, old: KubeObject | undefined, context: RequestContext): Promise<readonly Cause[]>;
   warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
   /** Returns the grace period after a DELETE. Absent: no graceful deletion. */
-  gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;
+  gracePeriodSeconds?(object: KubeObject, requested: number | undefined): number;
   /** Returns warnings about the options of a DELETE. */
   deletionWarnings?(options: DeleteOptions): Iterable<string>;
   /** Checks the preconditions of a DELETE, for kinds with their own error messages. */
@@ -143,9 +143,9 @@ export type Reservation = { commit(): Promise<void>; rollback(): Promise<void> }
 export type ViewTracking = {
   readonly tracked: TrackedKind;
   /** Maps the owners of the object to owners of the view. */
-  shown(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
+  toViewOwners(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
   /** Returns the owners of the object after a write to the view. */
-  written(entries: { readonly object: Entries; readonly view: Entries }): Entries;
+  toObjectOwners(entries: { readonly object: Entries; readonly view: Entries }): Entries;
 };
 
 type Entries = ObjectMeta['managedFields'];
@@ -160,7 +160,7 @@ export type Subresource =
       readonly kind: Kind;
       readonly verbs: readonly string[];
       readonly serializer: Serializer;
-      show(object: KubeObject): KubeObject;
+      toView(object: KubeObject): KubeObject;
       /** Returns the field owners after a write to this subresource, if it is not tracked like other writes. */
       owners?(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
       /** Field ownership of the view, if its writers own the fields. */
@@ -187,13 +187,13 @@ export type Subresource =
       readonly type: 'connect';
       readonly methods: readonly string[];
       /** Runs admission and responds. An error thrown before the response starts is sent as the response. */
-      converse(context: RequestContext, exchange: Exchange, headers: Headers): Promise<void>;
+      connect(context: RequestContext, httpRequest: HttpRequest, headers: Headers): Promise<void>;
     };
 
 /** Stored object, and the same object in the requested version. */
 export type Found = { readonly cached: Cached; readonly object: KubeObject };
 
 /** Returns the kind for messages. */
-export function called({ calledKind, kind }: Resource): { readonly group: string; readonly kind: string } {
-  return calledKind ?? kind;
+export function kindInMessages({ messageKind, kind }: Resource): { readonly group: string; readonly kind: string } {
+  return messageKind ?? kind;
 }

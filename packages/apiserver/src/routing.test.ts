@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '@kruise/machinery/status';
-import { HeadedRefusal, PlainRefusal } from './handlers/refusal.ts';
+import { PlainTextError, StatusErrorWithHeaders } from './handlers/refusal.ts';
 import { requestInfo } from './request.ts';
 import { checkRoute } from './routing.ts';
 
-function told(method: string, url: string): string {
+function formatRoute(method: string, url: string): string {
   const [path = '', query = ''] = url.split('?');
   try {
     checkRoute(requestInfo(method, path, new URLSearchParams(query)));
     return 'ok';
   } catch (error) {
-    if (error instanceof PlainRefusal) return `${error.code} text`;
-    if (error instanceof HeadedRefusal) return `${error.code} ${error.headers.allow}`;
+    if (error instanceof PlainTextError) return `${error.code} text`;
+    if (error instanceof StatusErrorWithHeaders) return `${error.code} ${error.headers.allow}`;
     assert.ok(error instanceof StatusError);
     return `${error.code} Status`;
   }
@@ -38,5 +38,5 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/componentstatuses?watch=1', 'ok'],
 ];
 for (const [method, url, expected] of cases) {
-  test(`${method} ${url}`, () => assert.equal(told(method, url), expected));
+  test(`${method} ${url}`, () => assert.equal(formatRoute(method, url), expected));
 }

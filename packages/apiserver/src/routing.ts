@@ -1,8 +1,8 @@
 import { builtinKinds } from '@kruise/api/builtin';
 import type { Kind } from '@kruise/schema/kind';
-import { noSuchPath, noSuchResource, wrongMethod } from './handlers/refusal.ts';
+import { unknownPath, unknownResource, unsupportedMethod } from './handlers/refusal.ts';
 import type { RequestInfo } from './request.ts';
-import { subresourceFactsOf } from './resources/subresource-facts.ts';
+import { subresourceMetadataOf } from './resources/subresource-facts.ts';
 
 /** Verbs of the paths of a resource. */
 type Routes = {
@@ -23,7 +23,7 @@ function routesOf(kind: Kind): Routes {
     across: kind.verbs.filter((verb) => verb === 'list' || verb === 'watch'),
     collection: kind.verbs.filter((verb) => collectionVerbs.has(verb)),
     item: kind.verbs.filter((verb) => itemVerbs.has(verb)),
-    subresources: new Map(subresourceFactsOf(kind).map(({ name, verbs }) => [name, verbs])),
+    subresources: new Map(subresourceMetadataOf(kind).map(({ name, verbs }) => [name, verbs])),
   };
 }
 
@@ -45,12 +45,12 @@ export function isBuiltinGroup(group: string): boolean {
  */
 export function checkRoute(info: RequestInfo): void {
   const known = routes.get(idOf(info));
-  if (!known) throw isBuiltinGroup(info.group) ? noSuchResource() : noSuchPath();
+  if (!known) throw isBuiltinGroup(info.group) ? unknownResource() : unknownPath();
   const verbs = verbsAt(known, info);
-  if (!verbs || verbs.length === 0) throw noSuchResource();
+  if (!verbs || verbs.length === 0) throw unknownResource();
   // Resources that can be listed have a watch route, even if they cannot be watched.
   if (verbs.includes(info.verb) || (info.verb === 'watch' && verbs.includes('list'))) return;
-  throw wrongMethod(allowed(verbs));
+  throw unsupportedMethod(allowed(verbs));
 }
 
 function verbsAt(known: Routes, info: RequestInfo): readonly string[] | undefined {

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { addProcessMetrics, createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { Transport } from '@kruise/client/transport';
-import { addressAt, formatAddress, masked, parsePrefix } from '@kruise/values/address';
+import { addressAt, formatAddress, maskPrefix, parsePrefix } from '@kruise/values/address';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
@@ -19,38 +19,38 @@ import { anonymousUsers, authenticators } from './authentication/authenticator.t
 import { bearerTokens } from './authentication/bearer-tokens.ts';
 import { clientCertificates } from './authentication/client-certificate.ts';
 import { frontProxies } from './authentication/front-proxy.ts';
-import { noteLegacyUse } from './authentication/legacy-use.ts';
+import { recordLegacyTokenUse } from './authentication/legacy-use.ts';
 import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { followFlowSchemas } from './bootstrap/flow-schema-status.ts';
-import { keepPresence } from './bootstrap/presence.ts';
+import { maintainRegistration } from './bootstrap/presence.ts';
 import { startFeed } from './cache/feed.ts';
 import { compactRegularly } from './compaction.ts';
 import { hostAndPort } from './connect/backend.ts';
-import { addConversations } from './connect/conversations.ts';
+import { addConnectSubresources } from './connect/conversations.ts';
 import { type NodeConnector, networkConnector } from './connect/node-connector.ts';
 import type { Core, Features } from './core.ts';
-import { createAnnouncer } from './custom/announcer.ts';
+import { createApiServiceSync } from './custom/announcer.ts';
 import type { Converter } from './custom/converter.ts';
 import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
-import { createBackground, type Pause } from './flow-control/background.ts';
+import { createBackgroundScheduler, type Pause } from './flow-control/background.ts';
 import { createFlowControl } from './flow-control/flow-control.ts';
-import { createConduct } from './http/conduct.ts';
-import { exchangeOf, upgradeExchangeOf } from './http/exchange.ts';
+import { createHttpFilterChain } from './http/conduct.ts';
+import { toHttpRequest, toUpgradeRequest } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { createInFlight } from './http/in-flight.ts';
 import { createHttpsServer, type HttpsServer, type Listener, listen } from './http/listener.ts';
-import { openIdPages } from './http/openid-pages.ts';
-import { serverPages } from './http/server-pages.ts';
+import { openIdEndpoints } from './http/openid-pages.ts';
+import { serverEndpoints } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
 import { addStorageMetrics, createServerMetrics, servedResource } from './metrics/server-metrics.ts';
 import { timedStore } from './metrics/timed-store.ts';
-import { createPassages } from './passage.ts';
+import { createFilterChain } from './passage.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { addPodActions, coreVirtualResources } from './resources/pod-actions.ts';
@@ -114,7 +114,7 @@ export type ApiServer = {
 
 export type AnnouncedListener = Listener & {
   /** Resolves when the `kubernetes` Service and the identity Lease are written. Requests are served before. */
-  readonly announced: Promise<void>;
+  readonly registered: Promise<void>;
 };
 
 export type HttpsOptions = {
@@ -165,7 +165,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const { authorizer, rbac } = createAuthorization(resources, stopped.signal);
   const authentication = createAuthentication(resources, clock, random, {
     ...parts.authentication,
-    onLegacyUse: (secret) => noteLegacyUse(core, secret, parts.onError),
+    onLegacyUse: (secret) => recordLegacyTokenUse(core, secret, parts.onError),
   });
   const send: Transport['request'] = (request) =>
     inProcessTransport(core, serverItself, 'kube-apiserver').request(request);
@@ -179,7 +179,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     feed,
     resources,
     virtual,
-    readerElsewhere: (context) => aggregation?.reader(context),
+    aggregatedReader: (context) => aggregation?.reader(context),
     admission: admissionChain(
       parts.admission ??
         defaultPlugins({
@@ -197,9 +197,9 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     ),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
-    passages: createPassages({
+    filterChain: createFilterChain({
       flow: createFlowControl(resources, clock, serverMetrics),
-      background: createBackground(clock, parts.pause),
+      background: createBackgroundScheduler(clock, parts.pause),
       metrics: serverMetrics,
       audit: parts.audit,
     }),
@@ -211,7 +211,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   guardPolicyParams(core);
   addSubresource(resources, '', 'serviceaccounts', 'token', () => tokenSubresource(core, authentication));
   const connector = parts.nodes ?? networkConnector(clock);
-  addConversations(core, connector);
+  addConnectSubresources(core, connector);
   await bootstrap(core, {
     clientAuthority: parts.clientAuthority,
     frontProxyAuthority: parts.frontProxyAuthority,
@@ -224,7 +224,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       inProcess: parts.inProcessWebhooks,
       dial: parts.nodes?.dial,
     }),
-    changed: createAnnouncer(core, parts.onError),
+    changed: createApiServiceSync(core, parts.onError),
   });
   await followDefinitions(core, serving, parts.onError);
   const { clientAuthority, frontProxyAuthority } = parts;
@@ -245,25 +245,25 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   });
   aggregation = started;
   const inFlight = createInFlight();
-  const conduct = createConduct(core.passages, inFlight);
+  const httpFilterChain = createHttpFilterChain(core.filterChain, inFlight);
   const listeners: HttpsServer[] = [];
   let stopping = false;
 
   /** Creates the request handler; the address is evaluated when it is needed. */
-  function answering(at: { readonly address: () => string; readonly advertised: () => string }) {
+  function createRequestHandler(at: { readonly address: () => string; readonly advertised: () => string }) {
     const handle = createHandler({
       core,
       authenticator,
-      pages: serverPages(core, {
+      endpoints: serverEndpoints(core, {
         address: at.address,
         aggregation: started,
         metrics,
         isStopping: () => stopping,
-        more: openIdPages(authentication, at.advertised),
+        more: openIdEndpoints(authentication, at.advertised),
         onError: parts.onError,
       }),
       frames: createFrameCache(),
-      conduct,
+      httpFilterChain,
       ...(parts.audit ? { audit: parts.audit } : {}),
       aggregation: started,
       onError: parts.onError,
@@ -271,9 +271,9 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     return {
       clientAuthorities,
       handle: (request: Http2ServerRequest, response: Http2ServerResponse) =>
-        void handle(exchangeOf(request, response)),
+        void handle(toHttpRequest(request, response)),
       upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-        void handle(upgradeExchangeOf(request, socket, head)),
+        void handle(toUpgradeRequest(request, socket, head)),
     };
   }
 
@@ -287,24 +287,24 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         port,
         certificate,
         key,
-        ...answering({ address: () => address, advertised: () => advertised }),
+        ...createRequestHandler({ address: () => address, advertised: () => advertised }),
       });
       address = hostAndPort(host, listener.port);
       advertised = hostAndPort(advertisedIp ?? host, listener.port);
       listeners.push(listener);
-      const clusterIp = formatAddress(addressAt(masked(parsePrefix(serviceRanges[0]!)), 1n));
-      const announced = keepPresence(core, {
+      const clusterIp = formatAddress(addressAt(maskPrefix(parsePrefix(serviceRanges[0]!)), 1n));
+      const registered = maintainRegistration(core, {
         address: { clusterIp, ip: advertisedIp, port: listener.port },
         hostname: hostname(),
         onError: parts.onError,
       });
-      return { ...listener, announced };
+      return { ...listener, registered };
     },
     serveConnections({ certificate, key, address }) {
       const server = createHttpsServer({
         certificate,
         key,
-        ...answering({ address: () => address, advertised: () => address }),
+        ...createRequestHandler({ address: () => address, advertised: () => address }),
       });
       listeners.push(server);
       return server;
@@ -314,7 +314,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       if (parts.shutdownDelayMs) await after(clock, parts.shutdownDelayMs);
       for (const listener of listeners) listener.stop();
       stopped.abort();
-      await withinTime(clock, longestShutdownMs, inFlight.idle());
+      await withTimeout(clock, longestShutdownMs, inFlight.idle());
       feedStopped.abort();
       await Promise.all(listeners.map((listener) => listener.close()));
       connector.close();
@@ -325,9 +325,9 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
 }
 
 /** Waits for a promise, up to a timeout. */
-async function withinTime(clock: Clock, limitMs: number, something: Promise<void>): Promise<void> {
+async function withTimeout(clock: Clock, limitMs: number, promise: Promise<void>): Promise<void> {
   const over = new AbortController();
   const limit = after(clock, limitMs, over.signal).catch(() => {});
-  await Promise.race([something, limit]);
+  await Promise.race([promise, limit]);
   over.abort();
 }

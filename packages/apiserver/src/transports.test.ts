@@ -6,7 +6,7 @@ import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import type { Client, WatchOptions } from '@kruise/client/client';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { eachPage, listAll } from '@kruise/client/pages';
 import { bind, getScale, requestToken, setScale } from '@kruise/client/subresources';
 import type { WatchEvent } from '@kruise/client/transport';
@@ -14,14 +14,14 @@ import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound, Status
 import { startTestServer, type TestServer } from './testing/test-server.ts';
 
 // One suite for both transports: their behaviour and error texts must be equal.
-for (const way of ['in process', 'over HTTPS'] as const) {
-  describe(way, () => {
+for (const transportName of ['in process', 'over HTTPS'] as const) {
+  describe(transportName, () => {
     let server: TestServer;
     let client: Client;
     let spaces = 0;
 
     before(async () => {
-      server = await startTestServer({ https: way === 'over HTTPS' });
+      server = await startTestServer({ https: transportName === 'over HTTPS' });
       client = server.client;
     });
     after(() => server.close());
@@ -159,7 +159,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       const reference = { name: 'a', namespace: place };
       await client.create(configMap, settings(place, 'a', { count: '0' }));
       const increment = (found: ConfigMap) => ({ ...found, data: { count: String(Number(found.data!.count) + 1) } });
-      await Promise.all(Array.from({ length: 5 }, () => modify(client, configMap, reference, increment)));
+      await Promise.all(Array.from({ length: 5 }, () => updateWithRetry(client, configMap, reference, increment)));
       assert.equal((await client.get(configMap, reference)).data?.count, '5');
     });
 
@@ -194,12 +194,12 @@ for (const way of ['in process', 'over HTTPS'] as const) {
     async function watched(options: WatchOptions, until: string): Promise<string[]> {
       const seen: string[] = [];
       for await (const event of client.watch(configMap, options)) {
-        seen.push(told(event));
+        seen.push(formatEvent(event));
         if (seen.at(-1) === until) break;
       }
       return seen;
     }
-    const told = ({ type, object }: WatchEvent<ConfigMap>) =>
+    const formatEvent = ({ type, object }: WatchEvent<ConfigMap>) =>
       [type, object.metadata.name, ...Object.values(object.data ?? {})].join(' ');
 
     test('a watch from a revision is ordered, without gaps or duplicates', async () => {
@@ -236,11 +236,11 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       const stop = new AbortController();
       const seen: string[] = [];
       for await (const event of client.watch(configMap, { namespace: place, signal: stop.signal })) {
-        seen.push(told(event));
+        seen.push(formatEvent(event));
         stop.abort();
       }
       for await (const event of client.watch(configMap, { namespace: place, signal: stop.signal }))
-        seen.push(told(event));
+        seen.push(formatEvent(event));
       assert.deepEqual(seen, ['ADDED a']);
     });
 
@@ -263,7 +263,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       await client.create(configMap, settings(place, 'b'));
       const reference = { name: 'a', namespace: place };
       await assert.rejects(client.delete(configMap, reference, { preconditions: { uid: 'another' } }), isConflict);
-      await client.deleteMany(configMap, { namespace: place });
+      await client.deleteCollection(configMap, { namespace: place });
       assert.deepEqual((await client.list(configMap, { namespace: place })).items, []);
     });
 
@@ -293,7 +293,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
     });
 
     test('returned objects are immutable', async () => {
-      if (way === 'over HTTPS') return;
+      if (transportName === 'over HTTPS') return;
       const place = await space();
       await client.create(configMap, settings(place, 'a', { key: 'value' }));
       const { data } = await client.get(configMap, { name: 'a', namespace: place });

@@ -2,41 +2,41 @@
  * Runs work in batches that start together, and returns to the event loop in between. Work never waits for a timer,
  * only for other work of the process.
  */
-export interface Turns<R> {
+export interface BatchScheduler<R> {
   /** Returns undefined if the request may start at once, or a promise for its start. */
-  take(request: R): Promise<void> | undefined;
+  acquire(request: R): Promise<void> | undefined;
 }
 
 /** Queue of waiting requests, with its own order. */
-export interface Line<R> {
-  add(request: R, go: () => void): void;
+export interface BatchQueue<R> {
+  add(request: R, start: () => void): void;
   /** Removes and returns the next requests, up to a maximum. */
-  next(most: number): readonly (() => void)[];
+  next(limit: number): readonly (() => void)[];
 }
 
-export function createTurns<R>(perTurn: number, line: Line<R>): Turns<R> {
-  let left = perTurn;
-  let isUnderWay = false;
+export function createBatchScheduler<R>(batchSize: number, queue: BatchQueue<R>): BatchScheduler<R> {
+  let remaining = batchSize;
+  let isScheduled = false;
 
-  function begin(): void {
-    isUnderWay = true;
+  function scheduleBatch(): void {
+    isScheduled = true;
     // The event loop polls sockets and sends responses for stored writes before this callback.
-    setImmediate(end);
+    setImmediate(runBatch);
   }
 
-  function end(): void {
-    isUnderWay = false;
-    const due = line.next(perTurn);
-    left = perTurn - due.length;
-    if (due.length > 0) begin();
-    for (const go of due) go();
+  function runBatch(): void {
+    isScheduled = false;
+    const due = queue.next(batchSize);
+    remaining = batchSize - due.length;
+    if (due.length > 0) scheduleBatch();
+    for (const start of due) start();
   }
 
   return {
-    take(request) {
-      if (!isUnderWay) begin();
-      if (left === 0) return new Promise((resolve) => line.add(request, resolve));
-      left--;
+    acquire(request) {
+      if (!isScheduled) scheduleBatch();
+      if (remaining === 0) return new Promise((resolve) => queue.add(request, resolve));
+      remaining--;
       return undefined;
     },
   };

@@ -1,4 +1,4 @@
-import { PlainRefusal } from './handlers/refusal.ts';
+import { PlainTextError } from './handlers/refusal.ts';
 
 /**
  * Decodes the path of a request target. This is the only place that decodes: authorization, routing and backends all
@@ -9,7 +9,7 @@ export function decodePath(rawPath: string): string {
   try {
     return decodeURIComponent(rawPath);
   } catch {
-    throw new PlainRefusal(400, '400 Bad Request');
+    throw new PlainTextError(400, '400 Bad Request');
   }
 }
 

@@ -16,15 +16,15 @@ export const settled = (value: Value): Value => (value instanceof GrowingList ? 
 /** Slots of the accumulator and variables of a loop. */
 export type Slots = { readonly accumulator: number; readonly first: number; readonly second: number };
 /** Evaluations of every iteration. */
-export type Turn = { readonly condition: Evaluate; readonly step: Evaluate };
+export type Iteration = { readonly condition: Evaluate; readonly step: Evaluate };
 
 /** Iterates over the elements of a list or the keys of a map. */
-export function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
+export function foldOne(frame: Frame, range: Value, slots: Slots, iteration: Iteration): EvaluationError | undefined {
   const { locals } = frame;
   if (range instanceof ListValue) {
     for (let index = 0; index < range.size; index++) {
       locals[slots.first] = range.at(index);
-      if (!takeTurn(frame, slots, turn)) return undefined;
+      if (!runIteration(frame, slots, iteration)) return undefined;
     }
     return undefined;
   }
@@ -33,13 +33,13 @@ export function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): E
   }
   for (const key of range.keys()) {
     locals[slots.first] = key;
-    if (!takeTurn(frame, slots, turn)) return undefined;
+    if (!runIteration(frame, slots, iteration)) return undefined;
   }
   return undefined;
 }
 
 /** Iterates over indexes and elements of a list, or keys and values of a map. */
-export function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
+export function foldTwo(frame: Frame, range: Value, slots: Slots, iteration: Iteration): EvaluationError | undefined {
   const { locals } = frame;
   if (!(range instanceof ListValue) && !(range instanceof MapValue)) {
     return new EvaluationError(`unsupported comprehension range type: ${goTypeName(range)}`);
@@ -49,13 +49,13 @@ export function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): E
     const [key, value] = range instanceof MapValue ? (entry as [Value, Value]) : [index++, entry as Value];
     locals[slots.first] = key;
     locals[slots.second] = value;
-    if (!takeTurn(frame, slots, turn)) return undefined;
+    if (!runIteration(frame, slots, iteration)) return undefined;
   }
   return undefined;
 }
 
 /** Runs one iteration; returns false if the condition ends the loop. An error does not end it. */
-function takeTurn(frame: Frame, { accumulator }: Slots, { condition, step }: Turn): boolean {
+function runIteration(frame: Frame, { accumulator }: Slots, { condition, step }: Iteration): boolean {
   if (condition(frame) === false) return false;
   frame.locals[accumulator] = step(frame);
   return true;

@@ -1,14 +1,14 @@
 import type { Client } from '@kruise/client/client';
 import { serviceAccountCredentials } from '@kruise/controlplane/controllers/service-account-credentials';
 import { systemClock, systemRandom } from '@kruise/values/system';
-import { isSet, type Surroundings } from './component.ts';
+import { type ComponentContext, isSet } from './component.ts';
 
 /**
  * Returns the API clients of a component's controllers: one per service account, or the component's own client for all.
  */
 export function accountClients(
   component: string,
-  { client, as }: Surroundings,
+  { client, as }: ComponentContext,
   { useServiceAccountCredentials }: { readonly useServiceAccountCredentials: string | boolean },
 ): (account: string) => Client {
   if (!isSet('--use-service-account-credentials', useServiceAccountCredentials)) return () => client;

@@ -24,8 +24,9 @@ export function tunedClient(client: Client, flags: ClientFlags, { clock, log }: 
   const perSecond = integerOf('--rest-config-qps', flags.restConfigQps);
   const burst = integerOf('--rest-config-burst', flags.restConfigBurst);
   let { transport } = client;
-  if (perSecond > 0) transport = limited(transport, clock, { perSecond, burst: burst > 0 ? burst : defaultBurst });
-  if (verbosity >= requestVerbosity) transport = logged(transport, clock, log);
+  if (perSecond > 0)
+    transport = withRateLimit(transport, clock, { perSecond, burst: burst > 0 ? burst : defaultBurst });
+  if (verbosity >= requestVerbosity) transport = withLogging(transport, clock, log);
   return transport === client.transport ? client : createClient(transport);
 }
 
@@ -35,30 +36,30 @@ function integerOf(flag: string, text: string): number {
 }
 
 /** Limits the rate of requests. Requests beyond the limit wait. */
-function limited(
+function withRateLimit(
   transport: Transport,
   clock: Clock,
   options: { readonly perSecond: number; readonly burst: number },
 ): Transport {
   const bucket = tokenBucket(clock, options);
-  const turn = async ({ signal }: ApiRequest) => {
+  const waitForToken = async ({ signal }: ApiRequest) => {
     const waitMs = bucket.reserveMs();
     if (waitMs > 0) await after(clock, waitMs, signal);
   };
   return {
     async request(request) {
-      await turn(request);
+      await waitForToken(request);
       return transport.request(request);
     },
     async *watch(request) {
-      await turn(request);
+      await waitForToken(request);
       yield* transport.watch(request);
     },
   };
 }
 
 /** Logs each request with its response code and duration, and each watch when it starts. */
-function logged(transport: Transport, clock: Clock, log: Log): Transport {
+function withLogging(transport: Transport, clock: Clock, log: Log): Transport {
   return {
     async request(request) {
       const { method, path } = request;

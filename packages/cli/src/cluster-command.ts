@@ -7,7 +7,7 @@ import { flushCompileCache } from 'node:module';
 import { styleText } from 'node:util';
 import { createInProcessServers, type InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
-import { type Foundation, layFoundation } from '@kruise/apiserver/foundation';
+import { type BootstrapSnapshot, restoreBootstrapSnapshot } from '@kruise/apiserver/foundation';
 import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
 import { createMemoryStore } from '@kruise/apiserver/store/memory';
 import type { SpaceAlarm } from '@kruise/apiserver/store/quota';
@@ -17,10 +17,10 @@ import type { Webhook } from '@kruise/client/webhook';
 import { createNodeDirectory, type NodeDirectory } from '@kruise/node/node-directory';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from './audit.ts';
-import { beginOf, type DataDirectory, type Running, writeWhole } from './data-directory.ts';
+import { type DataDirectory, processStartTime, type Running, writeFileAtomically } from './data-directory.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
 import { collectWhenIdle } from './idle-collection.ts';
-import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from './kubeconfig.ts';
+import { defaultKubeconfigFile, kubeconfigOf, kubeconfigText, mergeKubeconfig } from './kubeconfig.ts';
 import { grantKubeletAccess, type KubeletAccessOptions, kubeletAccess } from './kubelet-access.ts';
 import { loadPki, type Pki } from './pki.ts';
 import type { Prepared } from './prepare.ts';
@@ -50,7 +50,7 @@ export type ClusterCommand = {
   readonly name: Running['command'];
   readonly converterOf?: ServerParts['converterOf'];
   /** Starts the other components. The API server already answers requests. */
-  startRest?(parts: ClusterParts): Promise<Rest>;
+  startClusterComponents?(parts: ClusterParts): Promise<RunningComponents>;
   /** Suggestion of a first command for the user. */
   readonly hint?: string;
 };
@@ -70,7 +70,7 @@ export type ClusterParts = {
 };
 
 /** Components that run beside the API server. */
-export type Rest = {
+export type RunningComponents = {
   /** Path of the control socket. */
   readonly control: string;
   stop(): Promise<void>;
@@ -83,7 +83,7 @@ export async function runCluster(
   { directory, thread, isDetached }: Prepared,
 ): Promise<number> {
   const steps = createSteps();
-  const begun = performance.now();
+  const startMs = performance.now();
   const audit = openAudit(options, systemClock);
   const opening = openStore(options, directory, thread);
   opening.catch(() => {});
@@ -93,7 +93,7 @@ export async function runCluster(
   );
   const store = await steps.step(storeTitle(options), async () => {
     const opened = await opening;
-    await layFoundation(opened, systemClock, systemRandom, foundationAtHand);
+    await restoreBootstrapSnapshot(opened, systemClock, systemRandom, readBootstrapSnapshot);
     return opened;
   });
   const access = kubeletAccess(options, pki.kubeletClient);
@@ -123,15 +123,15 @@ export async function runCluster(
     }),
   );
   if (options.kubeletClientCertificate === undefined) await grantKubeletAccess(server);
-  const { port, announced } = await steps.step('HTTPS', () =>
+  const { port, registered } = await steps.step('HTTPS', () =>
     listen(server, directory, { ...options, advertised }, pki),
   );
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${port}`;
-  const file = options.kubeconfig ?? usualKubeconfigFile();
+  const file = options.kubeconfig ?? defaultKubeconfigFile();
   const context = await mergeKubeconfig(file, 'kruise', url, pki);
-  writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
-  await announced;
-  const rest = await command.startRest?.({
+  writeFileAtomically(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
+  await registered;
+  const rest = await command.startClusterComponents?.({
     directory,
     server,
     pki,
@@ -144,19 +144,19 @@ export async function runCluster(
   await pki.serviceAccountKey;
   const running: Running = {
     pid: process.pid,
-    begun: beginOf(process.pid),
+    begun: processStartTime(process.pid),
     server: url,
     startedAt: new Date().toISOString(),
     command: command.name,
     ...(rest ? { control: rest.control } : {}),
   };
-  writeWhole(directory.running, JSON.stringify(running));
+  writeFileAtomically(directory.running, JSON.stringify(running));
 
-  steps.say('');
-  steps.say(`Ready in ${Math.round(performance.now() - begun)} ms at ${url}`);
-  steps.say(`kubectl context: ${styleText('bold', context)} in ${file}`);
-  if (command.hint) steps.say(command.hint);
-  if (!isDetached) steps.say('Press Ctrl-C to stop. Stored objects are kept.');
+  steps.print('');
+  steps.print(`Ready in ${Math.round(performance.now() - startMs)} ms at ${url}`);
+  steps.print(`kubectl context: ${styleText('bold', context)} in ${file}`);
+  if (command.hint) steps.print(command.hint);
+  if (!isDetached) steps.print('Press Ctrl-C to stop. Stored objects are kept.');
 
   // Flush now, so that the next start has the cache even if this process is killed.
   flushCompileCache();
@@ -170,12 +170,12 @@ export async function runCluster(
   await rest?.stop();
   await server.close();
   rmSync(directory.running, { force: true });
-  steps.say('Stopped.');
+  steps.print('Stopped.');
   return 0;
 }
 
 /** Returns the bootstrap snapshot that lies beside the bundle. A start from source has none and builds every object. */
-function foundationAtHand(): Foundation {
+function readBootstrapSnapshot(): BootstrapSnapshot {
   const file = new URL('./foundation.json', import.meta.url);
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }

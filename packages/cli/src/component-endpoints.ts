@@ -42,11 +42,11 @@ export function componentEndpoints(
 ): ComponentEndpoints {
   const registries = new Map<ComponentName, MetricRegistry>();
   const servers = new Map<ComponentName, HealthServer>();
-  const mayRead = delegatedAuthorization(client);
+  const authorize = delegatedAuthorization(client);
   const startedAt = systemClock.now();
 
   async function serveOne(name: ComponentName, metrics: MetricRegistry): Promise<void> {
-    const options = { host, tls, mayRead, metrics };
+    const options = { host, tls, authorize, metrics };
     const usual = usualPorts[name] ?? 0;
     const server = await serveHealth({ ...options, port: usual }).catch((error: NodeJS.ErrnoException) => {
       // Several clusters may run on one machine.

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { type Connected, connect } from '@kruise/client/connect';
+import { type ClusterConnection, connect } from '@kruise/client/connect';
 import { type ControllerMetrics, createControllerMetrics } from '@kruise/client/controller-metrics';
 import { delegatedAuthorization } from '@kruise/client/delegated-authorization';
 import { type HealthChecks, serveHealth } from '@kruise/client/health';
@@ -10,7 +10,7 @@ import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { LeadershipLostError } from '@kruise/client/manager';
 import { addProcessMetrics, createMetrics, type MetricRegistry } from '@kruise/client/metrics';
-import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock } from '@kruise/values/system';
 import type { ComponentOptions } from './flags.ts';
@@ -18,7 +18,7 @@ import { boundHeapGrowth } from './heap-growth.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 
 /** Dependencies of a component. */
-export type Surroundings = Connected & {
+export type ComponentContext = ClusterConnection & {
   readonly log: Log;
   readonly metrics: ControllerMetrics;
   /** Registry for additional metrics of the component. */
@@ -34,7 +34,7 @@ export async function runComponent(
   name: string,
   options: ComponentOptions,
   ready: HealthChecks,
-  work: (surroundings: Surroundings) => Promise<void>,
+  work: (context: ComponentContext) => Promise<void>,
 ): Promise<number> {
   const leaderElection = leaderElectionOf(options);
   const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
@@ -54,7 +54,7 @@ export async function runComponent(
           host: options.bindAddress,
           port,
           tls: certificateFor(name, options),
-          mayRead: delegatedAuthorization(connected.client),
+          authorize: delegatedAuthorization(connected.client),
           metrics: registry,
           ready,
         });
@@ -138,7 +138,7 @@ function certificateFor(name: string, { bindAddress, tlsCertFile, tlsPrivateKeyF
     throw new Error('--tls-cert-file and --tls-private-key-file must be set together');
   }
   const nowMs = systemClock.now();
-  return createAuthority(`${name}-ca`, nowMs).issue({
+  return createCertificateAuthority(`${name}-ca`, nowMs).issue({
     subject: { commonName: name },
     usages: ['server auth'],
     hosts: ['localhost', '127.0.0.1', hostname(), bindAddress],

@@ -14,10 +14,10 @@ import type { StuckKey } from '@kruise/client/stuck-keys';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Nodes } from '@kruise/node/nodes';
 import type { DataDirectory } from './data-directory.ts';
-import type { KeptNodes } from './kept-nodes.ts';
+import type { PersistedNodes } from './kept-nodes.ts';
 
 /** Requests that the process of a cluster answers. */
-export type Question =
+export type ControlRequest =
   | { readonly ask: 'status' }
   | { readonly ask: 'nodes' }
   | { readonly ask: 'add-node'; readonly name?: string; readonly labels?: { readonly [key: string]: string } }
@@ -53,7 +53,7 @@ export function controlSocket({ path }: DataDirectory): string {
 /** Serves control requests until it is closed. */
 export async function serveControl(
   socket: string,
-  answer: (question: Question) => Promise<unknown>,
+  answer: (controlRequest: ControlRequest) => Promise<unknown>,
 ): Promise<{ close(): void }> {
   rmSync(socket, { force: true });
   const server = createServer(async (incoming, outgoing) => {
@@ -81,7 +81,7 @@ export async function serveControl(
 }
 
 /** Sends a control request; rejects with the error of the process. */
-export function askControl<T>(socket: string, question: Question): Promise<T> {
+export function sendControlRequest<T>(socket: string, controlRequest: ControlRequest): Promise<T> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath: socket, method: 'POST', path: '/' }, async (incoming) => {
       const { value, error } = JSON.parse(await text(incoming));
@@ -89,42 +89,45 @@ export function askControl<T>(socket: string, question: Question): Promise<T> {
       else reject(new Error(error));
     });
     outgoing.once('error', reject);
-    outgoing.end(JSON.stringify(question));
+    outgoing.end(JSON.stringify(controlRequest));
   });
 }
 
 /** Simulated nodes, their persisted list and an API client. */
-export type NodeKeeping = { readonly nodes: Nodes; readonly kept: KeptNodes; readonly client: Client };
+export type NodeManagement = { readonly nodes: Nodes; readonly kept: PersistedNodes; readonly client: Client };
 
 /** Handles the control requests for nodes. */
-export async function answerAboutNodes({ nodes, kept, client }: NodeKeeping, question: Question): Promise<unknown> {
-  switch (question.ask) {
+export async function handleNodeRequest(
+  { nodes, kept, client }: NodeManagement,
+  controlRequest: ControlRequest,
+): Promise<unknown> {
+  switch (controlRequest.ask) {
     case 'nodes':
       return nodes
         .list()
         .map(({ name, address, kubelet }): NodeState => ({ name, address, isUp: kubelet() !== undefined }));
     case 'add-node': {
-      const { name, labels = {} } = question;
+      const { name, labels = {} } = controlRequest;
       const added = await nodes.add({ labels, ...(name ? { name } : {}) });
-      kept.keep({ name: added.name, labels });
+      kept.save({ name: added.name, labels });
       return added.name;
     }
     case 'remove-node':
-      await nodes.remove(question.name);
-      kept.forget(question.name);
-      await client.delete(nodeKind, { name: question.name }).catch((error: unknown) => {
+      await nodes.remove(controlRequest.name);
+      kept.remove(controlRequest.name);
+      await client.delete(nodeKind, { name: controlRequest.name }).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
       return undefined;
     case 'stop-node':
-      return nodes.stop(question.name);
+      return nodes.stop(controlRequest.name);
     case 'lose-node':
-      return nodes.lose(question.name);
+      return nodes.disconnect(controlRequest.name);
     case 'start-node':
-      return nodes.start(question.name);
+      return nodes.start(controlRequest.name);
     case 'slow-node':
-      return nodes.slow(question.name, question.delayMs);
+      return nodes.setLatency(controlRequest.name, controlRequest.delayMs);
     default:
-      throw new Error(`unknown control request ${JSON.stringify(question)}`);
+      throw new Error(`unknown control request ${JSON.stringify(controlRequest)}`);
   }
 }

@@ -61,11 +61,11 @@ export function runningCluster(directory: DataDirectory): Running | undefined {
     // A truncated file was written by a process that died while it wrote.
     return undefined;
   }
-  return isAlive(running.pid) && beginOf(running.pid) === running.begun ? running : undefined;
+  return isAlive(running.pid) && processStartTime(running.pid) === running.begun ? running : undefined;
 }
 
 /** Returns the start time of a process, where the system has /proc. */
-export function beginOf(pid: number): string | undefined {
+export function processStartTime(pid: number): string | undefined {
   try {
     // The command name, in parentheses, may contain spaces; only numbers follow it.
     const [, numbers = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/);
@@ -85,7 +85,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Writes a file atomically. */
-export function writeWhole(path: string, content: string, mode = 0o600): void {
+export function writeFileAtomically(path: string, content: string, mode = 0o600): void {
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, content, { mode });
   renameSync(draft, path);

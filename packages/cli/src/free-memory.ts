@@ -3,7 +3,7 @@
  * at the end of its heap: after ten thousand writes, fifty megabytes of free memory lie between blocks that are in use.
  * Other C libraries keep less and have no such call.
  */
-export function memoryFreer(): () => void {
+export function createMemoryReleaser(): () => void {
   let free: (() => void) | undefined;
   return () => {
     free ??= glibcTrimmer() ?? (() => {});
@@ -13,7 +13,7 @@ export function memoryFreer(): () => void {
 
 function glibcTrimmer(): (() => void) | undefined {
   if (process.platform !== 'linux') return undefined;
-  const foreign = quietly(() => process.getBuiltinModule('node:ffi'));
+  const foreign = withoutWarnings(() => process.getBuiltinModule('node:ffi'));
   // Older versions of Node.js have no FFI.
   if (!foreign) return undefined;
   try {
@@ -30,7 +30,7 @@ function glibcTrimmer(): (() => void) | undefined {
  * Loads a module without its experimental warning. Users of a cluster need no such warning, because the module is
  * optional.
  */
-function quietly<T>(load: () => T): T {
+function withoutWarnings<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

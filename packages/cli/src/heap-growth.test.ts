@@ -8,10 +8,10 @@ const megabyte = 1024 * 1024;
 function watched() {
   const clock = virtualClock();
   const over = new AbortController();
-  const state = { usedBytes: 0, told: [] as number[] };
+  const state = { usedBytes: 0, growthPercents: [] as number[] };
   boundHeapGrowth(clock, over.signal, {
     usedBytes: () => state.usedBytes,
-    growBy: (percent) => void state.told.push(percent),
+    growBy: (percent) => void state.growthPercents.push(percent),
   });
   const grow = async (megabytes: number) => {
     state.usedBytes = megabytes * megabyte;
@@ -24,7 +24,7 @@ test('V8 manages a small heap by itself', async () => {
   const { state, over, grow } = watched();
   await grow(50);
   await grow(300);
-  assert.deepEqual(state.told, []);
+  assert.deepEqual(state.growthPercents, []);
   over.abort();
 });
 
@@ -32,10 +32,10 @@ test('the growth of a heap is bounded while the heap is large', async () => {
   const { state, over, grow } = watched();
   await grow(400);
   await grow(600);
-  assert.deepEqual(state.told, [30]);
+  assert.deepEqual(state.growthPercents, [30]);
   await grow(100);
-  assert.deepEqual(state.told, [30, 0]);
+  assert.deepEqual(state.growthPercents, [30, 0]);
   over.abort();
   await grow(400);
-  assert.deepEqual(state.told, [30, 0]);
+  assert.deepEqual(state.growthPercents, [30, 0]);
 });

@@ -19,13 +19,13 @@ const largePercent = 30;
  */
 export function boundHeapGrowth(clock: Clock, signal: AbortSignal, heap: Heap = heapOfProcess()): void {
   let percent = 0;
-  const look = () => {
+  const check = () => {
     const wanted = heap.usedBytes() > largeBytes ? largePercent : 0;
     if (wanted === percent) return;
     percent = wanted;
     heap.growBy(percent);
   };
-  every(clock, periodMs, look, signal);
+  every(clock, periodMs, check, signal);
 }
 
 function heapOfProcess(): Heap {

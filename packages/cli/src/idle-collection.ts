@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, every } from '@kruise/values/clock';
-import { memoryFreer } from './free-memory.ts';
+import { createMemoryReleaser } from './free-memory.ts';
 
 /** CPU and heap usage of the process, and its garbage collector. */
 export type Garbage = {
@@ -16,8 +16,8 @@ const periodMs = 10_000;
 /** CPU share below which a collection pause delays little work. */
 const idleShare = 0.2;
 /** Minimum heap growth that is worth a pause, absolute and relative to the heap after the last collection. */
-const worthBytes = 16 * 1024 * 1024;
-const worthShare = 0.35;
+const minGrowthBytes = 16 * 1024 * 1024;
+const minGrowthShare = 0.35;
 
 /**
  * Collects garbage when the process is idle. V8 collects only when it needs memory: after a burst of work it would keep
@@ -26,17 +26,17 @@ const worthShare = 0.35;
 export function collectWhenIdle(clock: Clock, signal: AbortSignal, garbage: Garbage = garbageOfProcess()): void {
   let usedMs = garbage.processorMs();
   let settledBytes = 0;
-  const look = () => {
+  const check = () => {
     const nowUsedMs = garbage.processorMs();
     const isIdle = nowUsedMs - usedMs < periodMs * idleShare;
     usedMs = nowUsedMs;
-    if (isIdle && garbage.heapBytes() > settledBytes * (1 + worthShare) + worthBytes) {
+    if (isIdle && garbage.heapBytes() > settledBytes * (1 + minGrowthShare) + minGrowthBytes) {
       garbage.collect();
       settledBytes = garbage.heapBytes();
       usedMs = garbage.processorMs();
     }
   };
-  every(clock, periodMs, look, signal);
+  every(clock, periodMs, check, signal);
 }
 
 function garbageOfProcess(): Garbage {
@@ -48,7 +48,7 @@ function garbageOfProcess(): Garbage {
     setFlagsFromString('--compaction-max-evacuated-bytes-mb-for-reduce-memory=128');
   }
   const collect: (options: object) => void = runInNewContext('gc');
-  const freeMemory = memoryFreer();
+  const freeMemory = createMemoryReleaser();
   return {
     collect() {
       // Last-resort collections compact the most: a plain collection leaves pages half empty.

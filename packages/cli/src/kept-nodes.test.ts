@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createDataDirectory, dataDirectory, resetDataDirectory } from './data-directory.ts';
-import { keptNodes } from './kept-nodes.ts';
+import { loadPersistedNodes } from './kept-nodes.ts';
 
 function newDirectory() {
   const path = mkdtempSync(join(tmpdir(), 'kruise-nodes-'));
@@ -15,31 +15,31 @@ function newDirectory() {
 
 test('added nodes survive a restart until they are removed', () => {
   using world = newDirectory();
-  const first = keptNodes(world.directory, { isKept: true });
+  const first = loadPersistedNodes(world.directory, { isPersistent: true });
   assert.deepEqual(first.all(), []);
-  first.keep({ name: 'a', labels: { zone: 'b' } });
-  first.keep({ name: 'b', labels: {} });
-  first.forget('nobody');
-  const second = keptNodes(world.directory, { isKept: true });
+  first.save({ name: 'a', labels: { zone: 'b' } });
+  first.save({ name: 'b', labels: {} });
+  first.remove('nobody');
+  const second = loadPersistedNodes(world.directory, { isPersistent: true });
   assert.deepEqual(second.all(), [
     { name: 'a', labels: { zone: 'b' } },
     { name: 'b', labels: {} },
   ]);
-  second.forget('a');
-  assert.deepEqual(keptNodes(world.directory, { isKept: true }).all(), [{ name: 'b', labels: {} }]);
+  second.remove('a');
+  assert.deepEqual(loadPersistedNodes(world.directory, { isPersistent: true }).all(), [{ name: 'b', labels: {} }]);
 });
 
 test('a reset deletes the added nodes', () => {
   using world = newDirectory();
-  keptNodes(world.directory, { isKept: true }).keep({ name: 'a', labels: {} });
+  loadPersistedNodes(world.directory, { isPersistent: true }).save({ name: 'a', labels: {} });
   resetDataDirectory(world.directory);
-  assert.deepEqual(keptNodes(world.directory, { isKept: true }).all(), []);
+  assert.deepEqual(loadPersistedNodes(world.directory, { isPersistent: true }).all(), []);
 });
 
 test('a cluster in memory persists no nodes', () => {
   using world = newDirectory();
-  const kept = keptNodes(world.directory, { isKept: false });
-  kept.keep({ name: 'a', labels: {} });
+  const kept = loadPersistedNodes(world.directory, { isPersistent: false });
+  kept.save({ name: 'a', labels: {} });
   assert.deepEqual(kept.all(), [{ name: 'a', labels: {} }]);
   assert.equal(existsSync(join(world.directory.store, 'nodes.json')), false);
 });

@@ -9,7 +9,7 @@ import {
   kubeconfigFileOf,
 } from '@kruise/client/kubeconfig-file';
 import { parseYaml } from '@kruise/schema/yaml-text';
-import { writeWhole } from './data-directory.ts';
+import { writeFileAtomically } from './data-directory.ts';
 import type { Pki } from './pki.ts';
 
 /** Returns the kubeconfig of a cluster, with one name for its cluster, user and context. */
@@ -22,7 +22,7 @@ export function kubeconfigText(config: KubeconfigFile): string {
 }
 
 /** Returns the kubeconfig file that kubectl reads first and writes to. */
-export function usualKubeconfigFile(): string {
+export function defaultKubeconfigFile(): string {
   return kubeconfigFiles()[0]!;
 }
 
@@ -32,7 +32,7 @@ export function usualKubeconfigFile(): string {
  */
 export async function mergeKubeconfig(file: string, wanted: string, server: string, pki: Pki): Promise<string> {
   mkdirSync(dirname(file), { recursive: true });
-  return locked(file, () => {
+  return withLock(file, () => {
     const existing = readExisting(file);
     const name = nameFor(existing, wanted, pki);
     const ours = kubeconfigOf(name, server, pki);
@@ -48,7 +48,7 @@ export async function mergeKubeconfig(file: string, wanted: string, server: stri
       users: beside(existing.users, ours.users),
     };
     // A symbolic link stays a link.
-    writeWhole(existsSync(file) ? realpathSync(file) : file, kubeconfigText(merged));
+    writeFileAtomically(existsSync(file) ? realpathSync(file) : file, kubeconfigText(merged));
     return name;
   });
 }
@@ -82,7 +82,7 @@ function readExisting(file: string): Partial<KubeconfigFile> {
 const staleMs = 5_000;
 
 /** Runs a function while holding the lock of a kubeconfig file; kubectl uses the same lock. */
-async function locked<T>(file: string, work: () => T): Promise<T> {
+async function withLock<T>(file: string, work: () => T): Promise<T> {
   const lock = `${file}.lock`;
   for (;;) {
     try {

@@ -82,7 +82,7 @@ test('the user of the kubelet client certificate may access only the kubelet API
   // A second server or the next start finds the existing binding.
   for (let count = 0; count < 2; count++)
     await grantKubeletAccess({ core } as Parameters<typeof grantKubeletAccess>[0]);
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   assert.equal(await may('create', 'nodes', 'proxy'), true);
   assert.equal(await may('get', 'nodes', 'stats'), true);
   assert.equal(await may('get', 'secrets'), false);

@@ -4,20 +4,20 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
-  type Authority,
-  authority,
+  type CertificateAuthority,
   certificateSubject,
-  createAuthority,
+  createCertificateAuthority,
   type KeyPair,
+  loadCertificateAuthority,
 } from '@kruise/machinery/x509/certificate';
 import { isAddress } from '@kruise/values/address';
-import { writeWhole } from './data-directory.ts';
+import { writeFileAtomically } from './data-directory.ts';
 
 /** Keys and certificates of a cluster. */
 export type Pki = {
-  readonly ca: Authority;
+  readonly ca: CertificateAuthority;
   /** CA of the client certificates of front proxies. */
-  readonly frontProxy: Authority;
+  readonly frontProxy: CertificateAuthority;
   /** Client certificate for aggregated API servers. */
   readonly frontProxyClient: KeyPair;
   readonly server: KeyPair;
@@ -47,22 +47,22 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
       ? { certificate: readFileSync(file(`${name}.crt`), 'utf8'), key: readFileSync(file(`${name}.key`), 'utf8') }
       : undefined;
   const keep = (name: string, pair: KeyPair): KeyPair => {
-    writeWhole(file(`${name}.key`), pair.key);
-    writeWhole(file(`${name}.crt`), pair.certificate, 0o644);
+    writeFileAtomically(file(`${name}.key`), pair.key);
+    writeFileAtomically(file(`${name}.crt`), pair.certificate, 0o644);
     return pair;
   };
 
-  const authorityOf = (name: string, commonName: string): Authority => {
+  const authorityOf = (name: string, commonName: string): CertificateAuthority => {
     const found = read(name);
-    if (found) return authority(found, createPrivateKey(found.key));
-    const made = createAuthority(commonName, nowMs);
+    if (found) return loadCertificateAuthority(found, createPrivateKey(found.key));
+    const made = createCertificateAuthority(commonName, nowMs);
     keep(name, made);
     return made;
   };
   const ca = authorityOf('ca', 'kruise-ca');
   const frontProxy = authorityOf('front-proxy-ca', 'kruise-front-proxy-ca');
 
-  const isGood = (pair: KeyPair | undefined, hosts: readonly string[], issuer = ca): pair is KeyPair => {
+  const isValid = (pair: KeyPair | undefined, hosts: readonly string[], issuer = ca): pair is KeyPair => {
     if (!pair) return false;
     const certificate = new X509Certificate(pair.certificate);
     if (Date.parse(certificate.validTo) < nowMs + renewBeforeMs) return false;
@@ -85,7 +85,7 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
   ];
   const distinct = [...new Set(hosts)];
   const knownServer = read('apiserver');
-  const server = isGood(knownServer, distinct)
+  const server = isValid(knownServer, distinct)
     ? knownServer
     : keep(
         'apiserver',
@@ -98,7 +98,7 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
       );
   const knownKubeletClient = read('apiserver-kubelet-client');
   const kubeletClient =
-    isGood(knownKubeletClient, []) && !isMaster(knownKubeletClient)
+    isValid(knownKubeletClient, []) && !isMaster(knownKubeletClient)
       ? knownKubeletClient
       : keep(
           'apiserver-kubelet-client',
@@ -109,7 +109,7 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
           }),
         );
   const knownAdmin = read('admin');
-  const admin = isGood(knownAdmin, [])
+  const admin = isValid(knownAdmin, [])
     ? knownAdmin
     : keep(
         'admin',
@@ -121,7 +121,7 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
       );
 
   const knownProxy = read('front-proxy-client');
-  const frontProxyClient = isGood(knownProxy, [], frontProxy)
+  const frontProxyClient = isValid(knownProxy, [], frontProxy)
     ? knownProxy
     : keep(
         'front-proxy-client',
@@ -144,6 +144,6 @@ async function loadServiceAccountKey(path: string): Promise<string> {
   if (existsSync(path)) return readFileSync(path, 'utf8');
   const { privateKey } = await generateKeyPair('rsa', { modulusLength: 2048 });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  writeWhole(path, pem);
+  writeFileAtomically(path, pem);
   return pem;
 }

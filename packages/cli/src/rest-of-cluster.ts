@@ -8,15 +8,15 @@ import { serverItself } from '@kruise/apiserver/user';
 import { createClient } from '@kruise/client/client';
 import { jsonLog } from '@kruise/client/log';
 import { type ComponentName, componentNames } from '@kruise/cluster/component-names';
-import { announceManager, type Components, startComponents } from '@kruise/cluster/components';
+import { type Components, registerManagerWebhooks, startComponents } from '@kruise/cluster/components';
 import type { ClusterGates } from '@kruise/cluster/feature-gates';
 import { installKruiseKinds } from '@kruise/cluster/kruise-kinds';
 import { openProtectionLog } from '@kruise/manager/bootstrap/protection-log';
 import { systemClock } from '@kruise/values/system';
-import type { ClusterParts, Rest } from './cluster-command.ts';
+import type { ClusterParts, RunningComponents } from './cluster-command.ts';
 import { type ComponentEndpoints, componentEndpoints } from './component-endpoints.ts';
-import { answerAboutNodes, controlSocket, type ProcessState, serveControl } from './control.ts';
-import { type KeptNodes, keptNodes } from './kept-nodes.ts';
+import { controlSocket, handleNodeRequest, type ProcessState, serveControl } from './control.ts';
+import { loadPersistedNodes, type PersistedNodes } from './kept-nodes.ts';
 import { localHost } from './server-address.ts';
 
 /** Configuration of the components that run beside the API server. */
@@ -31,13 +31,16 @@ export type Plan = {
 };
 
 /** Starts the components that turn an API server into a cluster: Kruise's CRDs, the controllers and the nodes. */
-export async function startRest({ without, gates, nodes, ...plan }: Plan, parts: ClusterParts): Promise<Rest> {
+export async function startClusterComponents(
+  { without, gates, nodes, ...plan }: Plan,
+  parts: ClusterParts,
+): Promise<RunningComponents> {
   const { directory, server, pki, address, nodeDirectory, webhooks, servers, steps } = parts;
   await steps.step('Kruise kinds', async () => {
-    if (!without.includes('manager')) await announceManager(server.core, gates);
+    if (!without.includes('manager')) await registerManagerWebhooks(server.core, gates);
     await installKruiseKinds(server.core);
   });
-  const kept = keptNodes(directory, { isKept: !plan.isInMemory });
+  const kept = loadPersistedNodes(directory, { isPersistent: !plan.isInMemory });
   const endpoints = componentEndpoints(createClient(inProcessTransport(server.core, serverItself, 'kruise')), {
     host: localHost(plan.bind),
     tls: pki.server,
@@ -89,7 +92,7 @@ export async function startRest({ without, gates, nodes, ...plan }: Plan, parts:
 
 type Started = {
   readonly components: Components;
-  readonly kept: KeptNodes;
+  readonly kept: PersistedNodes;
   readonly without: readonly ComponentName[];
   readonly endpoints: ComponentEndpoints;
 };
@@ -98,9 +101,9 @@ type Started = {
 async function openControl({ directory, server }: ClusterParts, { components, kept, without, endpoints }: Started) {
   const socket = controlSocket(directory);
   const client = createClient(inProcessTransport(server.core, serverItself, 'kruise'));
-  const keeping = { nodes: components.nodes, kept, client };
+  const management = { nodes: components.nodes, kept, client };
   const { close } = await serveControl(socket, async (question) => {
-    if (question.ask !== 'status') return answerAboutNodes(keeping, question);
+    if (question.ask !== 'status') return handleNodeRequest(management, question);
     const { user, system } = process.cpuUsage();
     const state: ProcessState = {
       components: ['apiserver', ...componentNames.filter((name) => !without.includes(name))],

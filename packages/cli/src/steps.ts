@@ -4,16 +4,16 @@ import { styleText } from 'node:util';
 export type Steps = {
   /** Runs a function under a title, and prints how long it took. */
   step<T>(title: string, work: () => T | Promise<T>): Promise<T>;
-  say(text: string): void;
+  print(text: string): void;
 };
 
 export function createSteps(output: NodeJS.WritableStream = process.stderr): Steps {
   return {
     async step(title, work) {
-      const begun = performance.now();
+      const startMs = performance.now();
       try {
         const result = await work();
-        const took = `${Math.round(performance.now() - begun)} ms`;
+        const took = `${Math.round(performance.now() - startMs)} ms`;
         output.write(`${styleText('green', '✓')} ${title} ${styleText('dim', took)}\n`);
         return result;
       } catch (error) {
@@ -21,6 +21,6 @@ export function createSteps(output: NodeJS.WritableStream = process.stderr): Ste
         throw error;
       }
     },
-    say: (text) => void output.write(`${text}\n`),
+    print: (text) => void output.write(`${text}\n`),
   };
 }

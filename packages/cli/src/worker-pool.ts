@@ -22,7 +22,7 @@ export type Losses<W, R> = { readonly limitMs: number; readonly resultOf: (work:
  * order of completion. Each process receives a task, replies with the result, and receives the next task. A lost
  * process is not replaced.
  */
-export async function* inWorkers<W, R>(
+export async function* runInWorkers<W, R>(
   args: readonly string[],
   count: number,
   work: Iterable<W>,

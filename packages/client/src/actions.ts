@@ -19,9 +19,9 @@ export type Action =
 export type ObjectAction = Exclude<Action, RecordAction | EffectAction>;
 
 /** Options common to all writes. */
-export type Details = {
+export type ActionOptions = {
   /** Events to record after the write succeeded or failed. */
-  readonly announcement?: Announcement;
+  readonly outcomeEvents?: OutcomeEvents;
   /** The actions after this one run even if it fails, and the reconcile is not retried because of the failure. */
   readonly isOptional?: boolean;
   /** The actions after this one run even if it fails; the failure is reported and the reconcile is retried. */
@@ -45,21 +45,21 @@ export type DryRun = {
   /** Writes to send; empty if the action waits for the dry run of another action with the same id. */
   readonly writes: readonly ObjectAction[];
   /** Events to record if the server rejects the dry run; defaults to the events of the action. */
-  readonly announcement?: Announcement;
+  readonly outcomeEvents?: OutcomeEvents;
 };
 
 /** Creates an object. */
-export type CreateAction = Details & { readonly type: 'create'; readonly object: KubernetesObject };
+export type CreateAction = ActionOptions & { readonly type: 'create'; readonly object: KubernetesObject };
 
 /** Replaces an object or one of its subresources. Fails with a conflict if the object changed since it was read. */
-export type UpdateAction = Details & {
+export type UpdateAction = ActionOptions & {
   readonly type: 'update';
   readonly object: KubernetesObject;
   readonly subresource?: string;
 };
 
 /** Patches an object. */
-export type PatchAction = Details & {
+export type PatchAction = ActionOptions & {
   readonly type: 'patch';
   readonly object: KubernetesObject;
   readonly patch: unknown;
@@ -68,10 +68,10 @@ export type PatchAction = Details & {
 };
 
 /** Server-side apply: the controller owns exactly the fields in `object`. */
-export type ApplyAction = Details & { readonly type: 'apply'; readonly object: KubernetesObject };
+export type ApplyAction = ActionOptions & { readonly type: 'apply'; readonly object: KubernetesObject };
 
 /** Deletes an object. */
-export type RemoveAction = Details & {
+export type RemoveAction = ActionOptions & {
   readonly type: 'remove';
   readonly object: KubernetesObject;
   readonly options?: Omit<DeleteOptions, 'signal'>;
@@ -100,7 +100,7 @@ export type NewEvent = {
  * `{error}` and `{object}`. The object is serialized only when an Event is recorded, because most of thousands of
  * actions never record one.
  */
-export type Announcement = {
+export type OutcomeEvents = {
   readonly about: KubernetesObject;
   readonly done?: { readonly reason: string; readonly message: string };
   /** The type defaults to `Warning`. */
@@ -146,27 +146,27 @@ export function effect(name: string, input: unknown): EffectAction {
 }
 
 /** Adds Events that report the outcome of the action. */
-export function announced<A extends ObjectAction>(action: A, announcement: Announcement): A {
-  return { ...action, announcement };
+export function withOutcomeEvents<A extends ObjectAction>(action: A, outcomeEvents: OutcomeEvents): A {
+  return { ...action, outcomeEvents };
 }
 
 /** Marks an action whose failure is ignored. AlreadyExists and NotFound are no failures at all. */
-export function optional<A extends ObjectAction>(action: A): A {
+export function asOptional<A extends ObjectAction>(action: A): A {
   return { ...action, isOptional: true };
 }
 
 /** Marks an action whose failure does not stop the actions after it: `copies.map(create).map(asIndependent)`. */
-export function independent<A extends ObjectAction>(action: A): A {
+export function asIndependent<A extends ObjectAction>(action: A): A {
   return { ...action, isIndependent: true };
 }
 
 /** Runs the action only if a live read finds the object, because the cache may be stale. */
-export function confirmed<A extends ObjectAction>(action: A, confirm: KubernetesObject): A {
+export function requireExists<A extends ObjectAction>(action: A, confirm: KubernetesObject): A {
   return { ...action, confirm };
 }
 
 /** Runs the action only if a live read does not find the object, because the cache may not contain it yet. */
-export function confirmedGone<A extends ObjectAction>(action: A, confirmGone: KubernetesObject): A {
+export function requireGone<A extends ObjectAction>(action: A, confirmGone: KubernetesObject): A {
   return { ...action, confirmGone };
 }
 

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type ReplicationController, replicationController } from '@kruise/api/core/replicationcontroller';
 import { claimsOf } from '@kruise/machinery/claims';
 import { selectorOfLabels } from '@kruise/machinery/label-selector';
-import { adopters, candidatesFor, claimActions } from './adoption.ts';
+import { candidatesFor, claimActions, mapToAdopters } from './adoption.ts';
 import type { Caches, Change } from './informer.ts';
 import { createObjectStore } from './object-store.ts';
 
@@ -67,39 +67,43 @@ const owned = podOf('a', { ownerReferences: [mine] });
 const cases: readonly {
   readonly name: string;
   readonly change: Omit<Change<Pod>, 'cause'>;
-  readonly wakes: boolean;
+  readonly isEnqueued: boolean;
 }[] = [
-  { name: 'an orphan that appears', change: { type: 'added', object: orphan }, wakes: true },
-  { name: 'an orphan by other labels', change: { type: 'added', object: podOf('a', { labels: {} }) }, wakes: false },
+  { name: 'an orphan that appears', change: { type: 'added', object: orphan }, isEnqueued: true },
+  {
+    name: 'an orphan by other labels',
+    change: { type: 'added', object: podOf('a', { labels: {} }) },
+    isEnqueued: false,
+  },
   {
     name: 'an orphan in another namespace',
     change: { type: 'added', object: podOf('a', { namespace: 'b' }) },
-    wakes: false,
+    isEnqueued: false,
   },
-  { name: 'an orphan that is deleted', change: { type: 'deleted', object: orphan }, wakes: false },
+  { name: 'an orphan that is deleted', change: { type: 'deleted', object: orphan }, isEnqueued: false },
   {
     name: 'a terminating orphan',
     change: { type: 'added', object: podOf('a', { deletionTimestamp }) },
-    wakes: false,
+    isEnqueued: false,
   },
-  { name: 'a Pod that is owned', change: { type: 'added', object: owned }, wakes: false },
-  { name: 'a Pod that was released', change: { type: 'updated', object: orphan, previous: owned }, wakes: true },
+  { name: 'a Pod that is owned', change: { type: 'added', object: owned }, isEnqueued: false },
+  { name: 'a Pod that was released', change: { type: 'updated', object: orphan, previous: owned }, isEnqueued: true },
   {
     name: 'new labels',
     change: { type: 'updated', object: orphan, previous: podOf('a', { labels: {} }) },
-    wakes: true,
+    isEnqueued: true,
   },
-  { name: 'an orphan’s status', change: { type: 'updated', object: orphan, previous: podOf('a') }, wakes: false },
+  { name: 'an orphan’s status', change: { type: 'updated', object: orphan, previous: podOf('a') }, isEnqueued: false },
 ];
 const owners = createObjectStore<ReplicationController>();
 owners.set('default/web', owner);
 // The part of the caches that is used.
 const caches = { of: () => owners } as unknown as Caches;
-const keysOf = adopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector));
+const keysOf = mapToAdopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector));
 
-for (const { name, change, wakes } of cases) {
-  test(`${name} ${wakes ? 'enqueues' : 'does not enqueue'} the owners that may adopt it`, () => {
-    assert.deepEqual(keysOf({ ...change, cause: 'event' }, caches), wakes ? ['default/web'] : []);
+for (const { name, change, isEnqueued } of cases) {
+  test(`${name} ${isEnqueued ? 'enqueues' : 'does not enqueue'} the owners that may adopt it`, () => {
+    assert.deepEqual(keysOf({ ...change, cause: 'event' }, caches), isEnqueued ? ['default/web'] : []);
   });
 }
 

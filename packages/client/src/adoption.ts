@@ -7,7 +7,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { Selector } from '@kruise/machinery/label-selector';
 import { controllerOf, controllerReference, withOwner, withoutOwner } from '@kruise/machinery/owner-references';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
-import { confirmed, isBeingDeleted, type PatchAction, patch } from './actions.ts';
+import { isBeingDeleted, type PatchAction, patch, requireExists } from './actions.ts';
 import type { Caches, Change } from './informer.ts';
 import { type Key, type KubernetesObject, keyOf } from './object-key.ts';
 import type { ObjectReader } from './object-store.ts';
@@ -34,7 +34,7 @@ export function claimActions(owner: KubernetesObject, claims: Claims<KubernetesO
       const adoption = patchReferences(child, withOwner(child.metadata.ownerReferences, controllerReference(owner)));
       // The garbage collector may be about to orphan all of these objects. The first adoption checks the owner with a
       // live read and is sent alone; if it fails, the others are skipped.
-      return index === 0 ? confirmed(adoption, owner) : adoption;
+      return index === 0 ? requireExists(adoption, owner) : adoption;
     }),
     ...claims.released.map((child) =>
       patchReferences(child, withoutOwner(child.metadata.ownerReferences, owner.metadata.uid ?? '')),
@@ -55,7 +55,7 @@ function patchReferences(child: KubernetesObject, ownerReferences: readonly unkn
  * watches: [watch(pod, mapToAdopters(replicaSet, ({ spec }) => selectorOf(spec?.selector)))]
  * ```
  */
-export function adopters<K extends Kind>(
+export function mapToAdopters<K extends Kind>(
   kind: K,
   selectorOf: (owner: ObjectOf<K>) => Selector,
 ): (change: Change<unknown>, caches: Caches) => readonly Key[] {

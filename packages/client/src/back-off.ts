@@ -2,14 +2,14 @@
 import type { Instant } from '@kruise/values/time';
 
 /** Exponential backoff per key. */
-export type BackOff = {
+export type Backoff = {
   /** Returns the milliseconds that a key still has to wait; 0 if its backoff is over. */
   remainingMs(key: string, now: Instant): number;
   /** Starts the next backoff period of a key. */
-  begin(key: string, now: Instant): void;
+  next(key: string, now: Instant): void;
 };
 
-type Wait = { readonly since: Instant; readonly lengthMs: number };
+type Entry = { readonly since: Instant; readonly lengthMs: number };
 
 /**
  * Creates an empty backoff. A key that has not failed for twice the maximum starts at the initial wait again.
@@ -19,26 +19,26 @@ type Wait = { readonly since: Instant; readonly lengthMs: number };
  * backoff.next('default/web', clock.now());
  * ```
  */
-export function createBackOff({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number }): BackOff {
+export function createBackoff({ initialMs, maxMs }: { readonly initialMs: number; readonly maxMs: number }): Backoff {
   // Insertion order is the order of the last failure, so expired entries come first.
-  const waits = new Map<string, Wait>();
+  const entries = new Map<string, Entry>();
 
-  const forgetOld = (now: Instant) => {
-    for (const [key, { since }] of waits) {
+  const removeExpired = (now: Instant) => {
+    for (const [key, { since }] of entries) {
       if (now - since <= 2 * maxMs) return;
-      waits.delete(key);
+      entries.delete(key);
     }
   };
   return {
     remainingMs(key, now) {
-      const wait = waits.get(key);
-      return wait ? Math.max(0, wait.since + wait.lengthMs - now) : 0;
+      const entry = entries.get(key);
+      return entry ? Math.max(0, entry.since + entry.lengthMs - now) : 0;
     },
-    begin(key, now) {
-      forgetOld(now);
-      const before = waits.get(key);
-      waits.delete(key);
-      waits.set(key, { since: now, lengthMs: before ? Math.min(2 * before.lengthMs, maxMs) : firstMs });
+    next(key, now) {
+      removeExpired(now);
+      const before = entries.get(key);
+      entries.delete(key);
+      entries.set(key, { since: now, lengthMs: before ? Math.min(2 * before.lengthMs, maxMs) : initialMs });
     },
   };
 }

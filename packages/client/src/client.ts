@@ -119,7 +119,7 @@ export interface Client {
   /** Deletes an object. Returns the terminating object, or a Status if the object is gone. */
   delete<K extends Kind>(kind: K, reference: Reference, options?: DeleteOptions): Promise<unknown>;
   /** Deletes all selected objects. */
-  deleteMany<K extends Kind>(kind: K, selection: ListOptions, options?: DeleteOptions): Promise<void>;
+  deleteCollection<K extends Kind>(kind: K, selection: ListOptions, options?: DeleteOptions): Promise<void>;
   /** Transport of this client, for all other requests. */
   readonly transport: Transport;
 }
@@ -127,13 +127,13 @@ export interface Client {
 /** Returns the URL path of a collection, an object or a subresource. */
 export function pathOf(kind: Kind, { name, namespace }: Partial<Reference>, subresource?: string): string {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
-  const place = kind.scope === 'Namespaced' && namespace ? `/namespaces/${encoded(namespace)}` : '';
-  const one = name === undefined ? '' : `/${encoded(name)}`;
+  const place = kind.scope === 'Namespaced' && namespace ? `/namespaces/${encodeName(namespace)}` : '';
+  const one = name === undefined ? '' : `/${encodeName(name)}`;
   return `${root}${place}/${kind.plural}${one}${subresource ? `/${subresource}` : ''}`;
 }
 
 /** Encodes a path segment. Nearly all names need no encoding, and the test is cheaper than the encoding. */
-function encoded(name: string): string {
+function encodeName(name: string): string {
   return /^[\w.-]*$/.test(name) ? name : encodeURIComponent(name);
 }
 
@@ -260,7 +260,7 @@ export function createClient(transport: Transport, options: ClientOptions = {}):
         body: deleteBody(options),
         ...withSignal(options.signal),
       }),
-    async deleteMany(kind, { namespace, signal, ...query }, options = {}) {
+    async deleteCollection(kind, { namespace, signal, ...query }, options = {}) {
       await send({
         method: 'DELETE',
         path: pathOf(kind, namespace === undefined ? {} : { namespace }),
@@ -273,6 +273,6 @@ export function createClient(transport: Transport, options: ClientOptions = {}):
 }
 
 /** Returns a client on the same transport that marks its requests as background work. */
-export function inBackground({ transport }: Client): Client {
+export function backgroundClient({ transport }: Client): Client {
   return createClient(transport, { isBackground: true });
 }

@@ -4,15 +4,15 @@ import type { Credentials } from './credentials.ts';
 import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from './http-transport.ts';
 import { inClusterServer, isInCluster } from './in-cluster.ts';
 import {
-  type ChosenServer,
-  chooseServer,
-  type KubeconfigChoice,
-  type KubeconfigPlace,
+  type KubeconfigLocation,
+  type KubeconfigOverrides,
   loadKubeconfig,
+  type ResolvedServer,
+  resolveServer,
 } from './kubeconfig.ts';
 
 /** A client of a cluster and its default namespace. */
-export type Connected = {
+export type ClusterConnection = {
   readonly client: Client;
   readonly namespace: string;
   /** CA bundle of the server in PEM, if it is not the trust store of the system. */
@@ -24,8 +24,8 @@ export type Connected = {
 };
 
 /** Options of a connection. Everything that is omitted is resolved as kubectl does. */
-export type ConnectOptions = Omit<KubeconfigChoice, 'clock'> &
-  KubeconfigPlace &
+export type ConnectOptions = Omit<KubeconfigOverrides, 'clock'> &
+  KubeconfigLocation &
   Pick<HttpTransportOptions, 'userAgent' | 'connectTimeoutMs' | 'requestTimeoutMs'>;
 
 /**
@@ -38,7 +38,7 @@ export type ConnectOptions = Omit<KubeconfigChoice, 'clock'> &
  * close();
  * ```
  */
-export function connect(clock: Clock, options: ConnectOptions = {}): Connected {
+export function connect(clock: Clock, options: ConnectOptions = {}): ClusterConnection {
   const { namespace, ...server } = serverOf(clock, options);
   const { userAgent, connectTimeoutMs, requestTimeoutMs } = options;
   const common = {
@@ -49,26 +49,26 @@ export function connect(clock: Clock, options: ConnectOptions = {}): Connected {
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
   };
   const transports: HttpTransport[] = [];
-  const clientBy = (transportOptions: HttpTransportOptions) => {
+  const createClientFor = (transportOptions: HttpTransportOptions) => {
     const transport = createHttpTransport(transportOptions);
     transports.push(transport);
     return createClient(transport);
   };
-  const { impersonate: _, ...asOneself } = common;
+  const { impersonate: _, ...withoutImpersonation } = common;
   return {
-    client: clientBy(common),
+    client: createClientFor(common),
     namespace,
     ...(server.authorities === undefined ? {} : { authorities: server.authorities }),
-    as: (credentials, more) => clientBy({ ...asOneself, credentials, ...more }),
+    as: (credentials, more) => createClientFor({ ...withoutImpersonation, credentials, ...more }),
     close() {
       for (const transport of transports) transport.close();
     },
   };
 }
 
-function serverOf(clock: Clock, options: ConnectOptions): ChosenServer {
+function serverOf(clock: Clock, options: ConnectOptions): ResolvedServer {
   const config = loadKubeconfig(options);
   const isEmpty = config.clusters.size === 0 && config.contexts.size === 0;
   if (isEmpty && options.path === undefined && isInCluster(options)) return inClusterServer(clock, options);
-  return chooseServer(config, { ...options, clock });
+  return resolveServer(config, { ...options, clock });
 }

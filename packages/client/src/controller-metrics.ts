@@ -11,7 +11,7 @@ export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 export type ControllerMetrics = {
   /** Returns the observer that records the metrics of a work queue. */
   queueOf(name: string, clock: Clock): QueueObserver;
-  reconciled(controller: string, result: ReconcileResult, tookMs: number): void;
+  reconciled(controller: string, result: ReconcileResult, durationMs: number): void;
   workersOf(controller: string, count: number): void;
   /** Records that the expectations of a key timed out. */
   overdue?(controller: string, key: string): void;
@@ -118,7 +118,7 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
         },
         retried: () => series.retries.increase(),
         attach(startTimes) {
-          registry.onRead(() => {
+          registry.onCollect(() => {
             const ages = [...startTimes()].map((since) => (clock.elapsedMs() - since) / 1000);
             unfinished.of(name, name).set(ages.reduce((sum, age) => sum + age, 0));
             longest.of(name, name).set(Math.max(0, ...ages));
@@ -126,13 +126,13 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
         },
       };
     },
-    reconciled(controller, result, tookMs) {
+    reconciled(controller, result, durationMs) {
       total.of(controller, result).increase();
       if (result === 'error') errors.of(controller).increase();
-      times.of(controller).observe(tookMs / 1000);
+      times.of(controller).observe(durationMs / 1000);
     },
     stuckKeysOf(controller, list) {
-      registry.onRead(() => stuck.of(controller).set(list().length));
+      registry.onCollect(() => stuck.of(controller).set(list().length));
     },
     workersOf: (controller, count) => workers.of(controller).set(count),
     leading: (lease, isLeading) => leads.of(lease).set(isLeading ? 1 : 0),

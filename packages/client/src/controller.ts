@@ -12,9 +12,9 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { Action, NewEvent } from './actions.ts';
-import { type Client, inBackground } from './client.ts';
+import { backgroundClient, type Client } from './client.ts';
 import type { ControllerMetrics, ReconcileResult } from './controller-metrics.ts';
-import { type Effect, execute, isNamespaceTerminating, type Means, type Outcome } from './execute.ts';
+import { type Effect, type ExecutionContext, execute, isNamespaceTerminating, type Outcome } from './execute.ts';
 import { createExpectations, type Expectations } from './expectations.ts';
 import { type Caches, type Change, NotSyncedError } from './informer.ts';
 import type { Log } from './log.ts';
@@ -106,11 +106,11 @@ export type Controller = {
    * Observes and decides. Returns undefined if there is nothing to reconcile, and a promise only if the controller has
    * `fetch`.
    */
-  consider(context: ConsideringContext, key: Key): Considered | undefined | Promise<Considered>;
+  evaluate(context: EvaluationContext, key: Key): Evaluation | undefined | Promise<Evaluation>;
 };
 
 /** Dependencies of `Controller.evaluate`. */
-export type ConsideringContext = {
+export type EvaluationContext = {
   readonly caches: Caches;
   readonly clock: Clock;
   readonly client: Client;
@@ -129,14 +129,14 @@ export type Runnable = Pick<Controller, 'name' | 'watches' | 'uses' | 'component
 };
 
 /** A decision and the object it is about, if that object exists. */
-export type Considered = { readonly object: KubernetesObject | undefined; readonly decision: Decision };
+export type Evaluation = { readonly object: KubernetesObject | undefined; readonly decision: Decision };
 
 /** A watch that maps the events of a kind to keys of the controller. */
 export type Watch = {
   readonly kind: Kind;
   readonly selection: Selection | undefined;
   /** Enqueues the keys of each event until the signal is aborted. */
-  follow(caches: Caches, wake: (key: Key, priority: Priority) => void, signal: AbortSignal): void;
+  start(caches: Caches, enqueue: (key: Key, priority: Priority) => void, signal: AbortSignal): void;
 };
 
 /**
@@ -177,21 +177,21 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     fieldManager: definition.fieldManager ?? name,
     isBackground: definition.isBackground ?? false,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
-    consider({ caches, clock, client, signal, refusals }, key) {
+    evaluate({ caches, clock, client, signal, refusals }, key) {
       const observed = observe(caches, key);
       if (observed === undefined) return undefined;
       // Objects of every kind have metadata. This is the object that `observe` read, because nothing was awaited in
       // between.
       const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
       const refused = refusals?.begin(key, object) ?? noRefusals;
-      const conclude = (known: O) => ({ object, decision: decide(known, clock.now(), refused) as Decision });
-      return definition.fetch?.(observed, client, signal).then(conclude) ?? conclude(observed);
+      const evaluateWith = (known: O) => ({ object, decision: decide(known, clock.now(), refused) as Decision });
+      return definition.fetch?.(observed, client, signal).then(evaluateWith) ?? evaluateWith(observed);
     },
   };
 }
 
 /** Options of a watch. */
-export type WatchSettings = {
+export type WatchOptions = {
   /** Restricts the watched objects. */
   readonly selection?: Selection;
   /** Resync period: maps all objects again after this time. */
@@ -208,16 +208,16 @@ export type WatchSettings = {
 export function watch<K extends Kind>(
   kind: K,
   keysOf: (change: Change<ObjectOf<K>>, caches: Caches) => readonly Key[],
-  { selection, resyncMs }: WatchSettings = {},
+  { selection, resyncMs }: WatchOptions = {},
 ): Watch {
   return {
     kind,
     selection,
-    follow(caches, wake, signal) {
+    start(caches, enqueue, signal) {
       caches.informer(kind, selection).handle(
         (change) => {
           const priority = change.cause === 'event' ? 'change' : 'background';
-          for (const key of keysOf(change, caches)) wake(key, priority);
+          for (const key of keysOf(change, caches)) enqueue(key, priority);
         },
         { signal, ...(resyncMs === undefined ? {} : { resyncMs }) },
       );
@@ -277,7 +277,7 @@ export async function whenSynced(
 }
 
 /** Interval at which unsatisfied expectations are checked if no event arrives. */
-const lookAgainMs = 1000;
+const expectationRecheckMs = 1000;
 
 /**
  * Runs a controller until the signal is aborted. Then no new reconcile starts, running reconciles stop after their
@@ -302,20 +302,20 @@ export async function runController(
     rateLimiter: controller.rateLimiter(clock),
     ...(observer ? { observer } : {}),
   });
-  signal.addEventListener('abort', () => queue.close(), { once: true });
+  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
   const timeoutMs = context.expectationTimeoutMs;
   const expectations = createExpectations(clock, timeoutMs === undefined ? {} : { timeoutMs });
   const { delayMs } = controller;
-  const wake = (key: Key, priority: Priority) =>
+  const enqueue = (key: Key, priority: Priority) =>
     delayMs > 0 ? queue.addAfter(key, delayMs, priority) : queue.add(key, priority);
   for (const each of controller.watches) {
-    each.follow(caches, wake, signal);
+    each.start(caches, enqueue, signal);
   }
   for (const key of controller.initialKeys) queue.add(key);
-  const pass = passOf(controller, context, { queue, expectations, signal });
+  const reconcileKey = createReconciler(controller, context, { queue, expectations, signal });
   const work = async () => {
-    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-      if (!signal.aborted) await pass(key);
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      if (!signal.aborted) await reconcileKey(key);
       queue.done(key);
     }
   };
@@ -326,19 +326,19 @@ export async function runController(
 type Run = { readonly queue: WorkQueue; readonly expectations: Expectations; readonly signal: AbortSignal };
 
 /** Returns the reconcile function of a controller, including requeues, backoff, metrics and logs. */
-function passOf(controller: Controller, context: ControllerContext, { queue, expectations, signal }: Run) {
+function createReconciler(controller: Controller, context: ControllerContext, { queue, expectations, signal }: Run) {
   const { clock, caches, log, metrics } = context;
   const refusals = createRefusals(clock);
   const stuckKeys = createStuckKeys(clock);
   metrics?.stuckKeysOf?.(controller.name, stuckKeys.list);
   context.stuckKeys?.add(controller.name, stuckKeys.list);
-  const means: Means = {
-    client: controller.isBackground ? inBackground(context.client) : context.client,
+  const means: ExecutionContext = {
+    client: controller.isBackground ? backgroundClient(context.client) : context.client,
     random: context.random,
     expectations,
     refusals,
     kinds: controller.kinds,
-    witnessesOf: (kind, object) => caches.seeing(kind, object),
+    cachesFor: (kind, object) => caches.informersFor(kind, object),
     record: context.record,
     effects: controller.effects,
     fieldManager: controller.fieldManager,
@@ -346,19 +346,19 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
   };
 
   /** Times of `elapsedMs`: if the wall clock is set back, keys must not stay throttled. */
-  const restsUntil = new Map<Key, number>();
+  const throttledUntil = new Map<Key, number>();
 
   async function reconcile(key: Key): Promise<ReconcileResult> {
-    const remainingMs = (restsUntil.get(key) ?? 0) - clock.elapsedMs();
+    const remainingMs = (throttledUntil.get(key) ?? 0) - clock.elapsedMs();
     if (remainingMs > 0) {
       queue.addAfter(key, remainingMs);
       return 'requeue_after';
     }
-    const settling = expectations.settle(key);
-    if (settling) await settling;
-    const outstanding = expectations.outstanding(key);
-    if (outstanding && !outstanding.isOverdue) {
-      queue.addAfter(key, lookAgainMs, 'background');
+    const resolving = expectations.resolveUncertain(key);
+    if (resolving) await resolving;
+    const outstanding = expectations.unsatisfied(key);
+    if (outstanding && !outstanding.isTimedOut) {
+      queue.addAfter(key, expectationRecheckMs, 'background');
       return 'requeue_after';
     }
     if (outstanding) {
@@ -366,32 +366,32 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       metrics?.overdue?.(controller.name, key);
       expectations.forget(key);
     }
-    const pending = controller.consider({ caches, clock, client: context.client, signal, refusals }, key);
-    const considered = pending instanceof Promise ? await pending : pending;
-    if (considered === undefined) {
-      restsUntil.delete(key);
+    const pending = controller.evaluate({ caches, clock, client: context.client, signal, refusals }, key);
+    const evaluation = pending instanceof Promise ? await pending : pending;
+    if (evaluation === undefined) {
+      throttledUntil.delete(key);
       expectations.forget(key);
       refusals.forget(key);
       queue.forget(key);
       return 'success';
     }
-    const { object, decision } = considered;
+    const { object, decision } = evaluation;
     const minIntervalMs = decision.minIntervalMs ?? controller.minIntervalMs;
-    if (minIntervalMs > 0) restsUntil.set(key, clock.elapsedMs() + minIntervalMs);
-    const outcome = await carryOut(key, decision);
+    if (minIntervalMs > 0) throttledUntil.set(key, clock.elapsedMs() + minIntervalMs);
+    const outcome = await executeDecision(key, decision);
     // A decision from a stale cache must not be reported in the status.
-    const isToBeReported = object && !outcome.isStale && !signal.aborted;
-    const reported = isToBeReported ? await report(key, object, decision, outcome) : outcome;
-    const failures = [...outcome.failures, ...(reported === outcome ? [] : reported.failures)];
-    const serious = failures.filter(({ error, isHeld }) => !isHeld && !isNamespaceTerminating(error));
+    const shouldWriteStatus = object && !outcome.isStale && !signal.aborted;
+    const statusOutcome = shouldWriteStatus ? await writeStatus(key, object, decision, outcome) : outcome;
+    const failures = [...outcome.failures, ...(statusOutcome === outcome ? [] : statusOutcome.failures)];
+    const serious = failures.filter(({ error, isInBackoff }) => !isInBackoff && !isNamespaceTerminating(error));
     if (serious.length > 0) throw errorOf(serious);
     if (signal.aborted) return 'success';
-    if (outcome.isStale || reported.isStale) {
+    if (outcome.isStale || statusOutcome.isStale) {
       queue.addRateLimited(key);
       return 'requeue';
     }
-    const isHeldBack = failures.some(({ isHeld }) => isHeld);
-    if (!isHeldBack) {
+    const hasWritesInBackoff = failures.some(({ isInBackoff }) => isInBackoff);
+    if (!hasWritesInBackoff) {
       queue.forget(key);
       for (const event of decision.events ?? []) context.record(event);
     }
@@ -400,16 +400,21 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     return 'requeue_after';
   }
 
-  async function carryOut(key: Key, { actions, fallbackActions }: Decision): Promise<Outcome> {
+  async function executeDecision(key: Key, { actions, fallbackActions }: Decision): Promise<Outcome> {
     const outcome = await execute(means, key, actions);
-    const isInVain = outcome.failures.length > 0 && outcome.written.size === 0 && !outcome.isStale;
-    if (!fallbackActions || !isInVain || signal.aborted) return outcome;
-    const instead = await execute(means, key, fallbackActions);
-    return { ...instead, failures: [...outcome.failures, ...instead.failures] };
+    const hasNoEffect = outcome.failures.length > 0 && outcome.written.size === 0 && !outcome.isStale;
+    if (!fallbackActions || !hasNoEffect || signal.aborted) return outcome;
+    const fallback = await execute(means, key, fallbackActions);
+    return { ...fallback, failures: [...outcome.failures, ...fallback.failures] };
   }
 
   /** Writes the status if it differs from the present one. */
-  async function report(key: Key, object: KubernetesObject, decision: Decision, outcome: Outcome): Promise<Outcome> {
+  async function writeStatus(
+    key: Key,
+    object: KubernetesObject,
+    decision: Decision,
+    outcome: Outcome,
+  ): Promise<Outcome> {
     const { status: wanted } = decision;
     const status = typeof wanted === 'function' ? wanted(outcome) : wanted;
     // The objects returned by the writes are newer than the observed ones.
@@ -422,9 +427,9 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     return execute(means, key, [{ type: 'update', object: changed, ...subresource }]);
   }
 
-  type Ending = { readonly isRetried: boolean; readonly failure: { readonly error: unknown } | undefined };
+  type ReconcileEnding = { readonly isRetried: boolean; readonly failure: { readonly error: unknown } | undefined };
 
-  function noteStuck(key: Key, { isRetried, failure }: Ending): void {
+  function trackStuckKey(key: Key, { isRetried, failure }: ReconcileEnding): void {
     if (!isRetried) {
       stuckKeys.recovered(key);
       return;
@@ -460,7 +465,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
         'reconcile failed',
       );
     }
-    noteStuck(key, { isRetried: failure !== undefined || retryMs !== undefined || result === 'requeue', failure });
+    trackStuckKey(key, { isRetried: failure !== undefined || retryMs !== undefined || result === 'requeue', failure });
     metrics?.reconciled(controller.name, result, clock.elapsedMs() - startedAt);
   };
 }

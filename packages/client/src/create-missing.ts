@@ -3,7 +3,7 @@ import type { Kind } from '@kruise/schema/kind';
 import type { Client } from './client.ts';
 
 /** Creates an object unless one with its name exists, which is left unchanged. For the initial objects of a cluster. */
-export async function createMissing<K extends Kind>(
+export async function createIfMissing<K extends Kind>(
   client: Client,
   kind: K,
   object: Parameters<typeof client.create<K>>[1],

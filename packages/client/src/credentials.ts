@@ -12,7 +12,7 @@ export type Credential = {
 export interface Credentials {
   current(signal?: AbortSignal): Credential | Promise<Credential>;
   /** Reports that a server rejected a credential. Returns true if the next credential may be accepted. */
-  refused?(credential: Credential): boolean;
+  rejected?(credential: Credential): boolean;
 }
 
 /** User to impersonate, if the caller has the permission. */
@@ -24,17 +24,17 @@ export type Impersonation = {
 };
 
 /** Returns credentials that never change. */
-export function fixedCredentials(credential: Credential): Credentials {
+export function staticCredentials(credential: Credential): Credentials {
   return { current: () => credential };
 }
 
 /** Returns the `Authorization` header of a bearer token. */
-export function bearer(token: string): string {
+export function bearerAuthorization(token: string): string {
   return `Bearer ${token}`;
 }
 
 /** Returns the `Authorization` header of a user name and a password. */
-export function basic(username: string, password: string): string {
+export function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 

@@ -5,7 +5,7 @@ import type { CancelTimer, Clock } from '@kruise/values/clock';
 export type Priority = 'change' | 'background';
 
 /** Keys that become ready after a delay. */
-export type Delays<K> = {
+export type DelayingQueue<K> = {
   /** Adds a key after a delay. If the key already waits, the earlier time wins. */
   set(key: K, delayMs: number, priority: Priority): void;
   cancel(key: K): void;
@@ -15,10 +15,10 @@ export type Delays<K> = {
 type Entry<K> = { readonly key: K; readonly due: number; readonly order: number; readonly priority: Priority };
 
 /** Creates an empty queue. `ready` is called with each key when its delay is over. */
-export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority) => void): Delays<K> {
+export function createDelayingQueue<K>(clock: Clock, ready: (key: K, priority: Priority) => void): DelayingQueue<K> {
   const heap: Entry<K>[] = [];
   const current = new Map<K, Entry<K>>();
-  let orders = 0;
+  let nextOrder = 0;
   let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined;
 
   const isBefore = (a: Entry<K>, b: Entry<K>) => a.due < b.due || (a.due === b.due && a.order < b.order);
@@ -79,7 +79,7 @@ export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority
         if (present.priority === 'change' || priority === 'background') return;
         due = present.due;
       }
-      const entry = { key, due, priority, order: orders++ };
+      const entry = { key, due, priority, order: nextOrder++ };
       current.set(key, entry);
       push(entry);
       if (!timer || due < timer.due) arm();

@@ -5,19 +5,19 @@
 import { tokenReview } from '@kruise/api/authentication/tokenreview';
 import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
 import type { Client } from './client.ts';
-import type { Access } from './health.ts';
+import type { AccessDecision } from './health.ts';
 
 /**
  * Returns an authorizer for non-resource endpoints: the caller needs a valid bearer token and the permission to `get`
  * the path. The client needs the ClusterRole `system:auth-delegator`.
  *
  * ```ts
- * await serveHealth({ port: 10257, tls, metrics, mayRead: delegatedAuthorization(client) });
+ * await serveHealth({ port: 10257, tls, metrics, authorize: delegatedAuthorization(client) });
  * ```
  */
 export function delegatedAuthorization(
   client: Client,
-): (path: string, authorization: string | undefined) => Promise<Access> {
+): (path: string, authorization: string | undefined) => Promise<AccessDecision> {
   return async (path, authorization) => {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return 'unknown';

@@ -20,9 +20,10 @@ export type Discovery = {
 export type DiscoveryFailure = { readonly groupVersion: string; readonly message: string };
 
 type GroupVersion = { readonly group: string; readonly version: string };
-type Told = APIGroupDiscoveryList | APIVersions | APIGroupList;
+type DiscoveryDocument = APIGroupDiscoveryList | APIVersions | APIGroupList;
 
-const everythingAtOnce = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
+const aggregatedDiscoveryMediaType =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
 /**
  * Discovers the kinds that a server serves. Throws only if the server itself is unreachable.
@@ -33,17 +34,20 @@ const everythingAtOnce = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
  * ```
  */
 export async function discover(client: Client, options: { readonly signal?: AbortSignal } = {}): Promise<Discovery> {
-  const ask = async (path: string): Promise<unknown> => {
-    const request = { method: 'GET', path, accept: everythingAtOnce, ...options } as const;
+  const fetchDocument = async (path: string): Promise<unknown> => {
+    const request = { method: 'GET', path, accept: aggregatedDiscoveryMediaType, ...options } as const;
     return (await client.transport.request(request)).object;
   };
   // Depending on its version, a server answers these paths with one of three documents.
-  const told = (await Promise.all([ask('/api'), ask('/apis')])) as readonly Told[];
+  const documents = (await Promise.all([
+    fetchDocument('/api'),
+    fetchDocument('/apis'),
+  ])) as readonly DiscoveryDocument[];
   const parts = await Promise.all(
-    told.map((document) =>
+    documents.map((document) =>
       document.kind === 'APIGroupDiscoveryList'
-        ? readAtOnce(document as APIGroupDiscoveryList)
-        : askEach(ask, groupVersionsOf(document as APIVersions | APIGroupList)),
+        ? readAggregatedDiscovery(document as APIGroupDiscoveryList)
+        : fetchEachGroupVersion(fetchDocument, groupVersionsOf(document as APIVersions | APIGroupList)),
     ),
   );
   return {
@@ -62,7 +66,7 @@ export function preferredKinds(kinds: readonly DynamicKind[]): readonly DynamicK
   return [...preferred.values()];
 }
 
-function readAtOnce({ items }: APIGroupDiscoveryList): Discovery {
+function readAggregatedDiscovery({ items }: APIGroupDiscoveryList): Discovery {
   const kinds: DynamicKind[] = [];
   const failures: DiscoveryFailure[] = [];
   for (const { metadata, versions = [] } of items) {
@@ -107,14 +111,16 @@ function groupVersionsOf(document: APIVersions | APIGroupList): readonly GroupVe
 }
 
 /** Reads one group version after the other: servers before v1.30 do not have aggregated discovery. */
-async function askEach(
-  ask: (path: string) => Promise<unknown>,
+async function fetchEachGroupVersion(
+  fetchDocument: (path: string) => Promise<unknown>,
   groupVersions: readonly GroupVersion[],
 ): Promise<Discovery> {
   const kinds: DynamicKind[] = [];
   const failures: DiscoveryFailure[] = [];
   const answers = await Promise.allSettled(
-    groupVersions.map(({ group, version }) => ask(group === '' ? `/api/${version}` : `/apis/${group}/${version}`)),
+    groupVersions.map(({ group, version }) =>
+      fetchDocument(group === '' ? `/api/${version}` : `/apis/${group}/${version}`),
+    ),
   );
   for (const [index, answer] of answers.entries()) {
     const groupVersion = groupVersions[index]!;

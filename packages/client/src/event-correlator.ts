@@ -10,7 +10,7 @@ import type { KubernetesObject } from './object-key.ts';
 import { type TokenBucket, tokenBucket } from './rate-limiter.ts';
 
 /** An event after correlation, ready to be written. */
-export type Correlated = {
+export type CorrelatedEvent = {
   readonly message: string;
   readonly count: number;
   readonly firstAt: Instant;
@@ -23,14 +23,14 @@ type Entry = { stored?: Reference; count: number; readonly firstAt: Instant };
 /** Similar events: they differ only in their message. */
 type Group = { messages: string[]; lastAt: Instant };
 /** Cached events of an object. */
-type Subject = {
-  readonly groups: LeastRecent<Group>;
-  readonly entries: LeastRecent<Entry>;
+type ObjectEvents = {
+  readonly groups: LruCache<Group>;
+  readonly entries: LruCache<Entry>;
   readonly buckets: { [T in NewEvent['type']]?: TokenBucket };
 };
 
-const maxAlike = 10;
-const alikeMs = 600_000;
+const maxSimilarEvents = 10;
+const aggregateIntervalMs = 600_000;
 const spamBurst = 25;
 const spamPerSecond = 1 / 300;
 /** Cache limits: objects, and events per object. The least recently used are evicted first. */
@@ -38,34 +38,37 @@ const maxObjects = 1024;
 const maxEvents = 64;
 
 /** Creates a function that correlates each event; it returns undefined if the spam filter drops the event. */
-export function createCorrelator(clock: Clock): (event: NewEvent) => Correlated | undefined {
-  const subjects = leastRecent<Subject>(maxObjects);
+export function createEventCorrelator(clock: Clock): (event: NewEvent) => CorrelatedEvent | undefined {
+  const eventsByObject = createLruCache<ObjectEvents>(maxObjects);
 
   return ({ about, fieldPath = '', type, reason, message }) => {
     const now = clock.now();
-    const { groups, entries, buckets } = subjects.get(keyOf(about), () => ({
-      groups: leastRecent(maxEvents),
-      entries: leastRecent(maxEvents),
+    const { groups, entries, buckets } = eventsByObject.get(keyOf(about), () => ({
+      groups: createLruCache(maxEvents),
+      entries: createLruCache(maxEvents),
       buckets: {},
     }));
 
-    const alike = `${type} ${reason}`;
-    const group = groups.get(alike, () => ({ messages: [], lastAt: now }));
-    if (now - group.lastAt > alikeMs) group.messages = [];
+    const aggregateKey = `${type} ${reason}`;
+    const group = groups.get(aggregateKey, () => ({ messages: [], lastAt: now }));
+    if (now - group.lastAt > aggregateIntervalMs) group.messages = [];
     group.lastAt = now;
     // Messages that were recorded separately before stay separate.
     const isKnown = group.messages.includes(message);
-    const isMany = !isKnown && group.messages.length === maxAlike - 1;
-    if (!isKnown && !isMany) group.messages.push(message);
+    const isAggregated = !isKnown && group.messages.length === maxSimilarEvents - 1;
+    if (!isKnown && !isAggregated) group.messages.push(message);
 
-    const entry = entries.get(isMany ? alike : `${alike} ${fieldPath} ${message}`, () => ({ count: 0, firstAt: now }));
+    const entry = entries.get(isAggregated ? aggregateKey : `${aggregateKey} ${fieldPath} ${message}`, () => ({
+      count: 0,
+      firstAt: now,
+    }));
     entry.count++;
 
     // Warnings have their own token bucket, so that many normal events do not suppress them.
     buckets[type] ??= tokenBucket(clock, { perSecond: spamPerSecond, burst: spamBurst });
     if (!buckets[type].tryTake()) return undefined;
     return {
-      message: isMany ? `(combined from similar events): ${message}` : message,
+      message: isAggregated ? `(combined from similar events): ${message}` : message,
       count: entry.count,
       firstAt: entry.firstAt,
       lastAt: now,
@@ -81,9 +84,9 @@ function keyOf({ apiVersion, kind, metadata }: KubernetesObject): string {
 }
 
 /** Cache that evicts the least recently used entry. */
-type LeastRecent<T> = { get(key: string, make: () => T): T };
+type LruCache<T> = { get(key: string, make: () => T): T };
 
-function leastRecent<T>(capacity: number): LeastRecent<T> {
+function createLruCache<T>(capacity: number): LruCache<T> {
   const map = new Map<string, T>();
   return {
     get(key, make) {

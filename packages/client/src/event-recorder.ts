@@ -8,9 +8,9 @@ import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 import type { NewEvent } from './actions.ts';
-import { type Client, inBackground } from './client.ts';
+import { backgroundClient, type Client } from './client.ts';
 import { createDeque } from './deque.ts';
-import { type Correlated, createCorrelator } from './event-correlator.ts';
+import { type CorrelatedEvent, createEventCorrelator } from './event-correlator.ts';
 import { isNamespaceTerminating } from './execute.ts';
 import type { KubernetesObject } from './object-key.ts';
 
@@ -32,15 +32,15 @@ export type EventRecorder = {
 };
 
 /** An event with a reference instead of its object: the queue must not keep old versions of objects in memory. */
-type Told = Omit<NewEvent, 'about'> & { readonly regarding: Event['involvedObject'] };
+type PendingEvent = Omit<NewEvent, 'about'> & { readonly regarding: Event['involvedObject'] };
 
-type Waiting = { readonly told: Told; readonly correlated: Correlated };
+type QueuedEvent = { readonly event: PendingEvent; readonly correlated: CorrelatedEvent };
 
 /**
  * Queue limit: large enough for the events of thousands of Pods that start at once, so that recording never delays
  * them. Further events are dropped, because Events are informational only.
  */
-const maxWaiting = 10_000;
+const maxQueuedEvents = 10_000;
 const maxAttempts = 12;
 const retryMs = 10_000;
 
@@ -59,12 +59,12 @@ export function createEventRecorder(
   { component, host = '', onError = () => {} }: EventRecorderOptions,
   signal: AbortSignal,
 ): EventRecorder {
-  const background = inBackground(client);
-  const correlate = createCorrelator(clock);
-  const waiting = createDeque<Waiting>();
+  const background = backgroundClient(client);
+  const correlate = createEventCorrelator(clock);
+  const waiting = createDeque<QueuedEvent>();
   let writing: Promise<void> | undefined;
 
-  async function write({ told, correlated }: Waiting): Promise<void> {
+  async function write({ event, correlated }: QueuedEvent): Promise<void> {
     const { entry, message, count, firstAt, lastAt } = correlated;
     let stored: Event | undefined;
     if (entry.stored) {
@@ -81,7 +81,7 @@ export function createEventRecorder(
       }
     }
     while (!stored) {
-      const body = eventOf(told, { component, host, message, count, firstAt, lastAt, id: serial(lastAt) });
+      const body = eventOf(event, { component, host, message, count, firstAt, lastAt, id: uniqueSuffix(lastAt) });
       try {
         stored = await background.create(eventKind, body, { signal });
       } catch (error) {
@@ -95,9 +95,10 @@ export function createEventRecorder(
 
   // Go uses nanoseconds for unique names; a counter replaces the digits that this clock does not have.
   let serials = 0;
-  const serial = (at: number) => (BigInt(Math.floor(at)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
+  const uniqueSuffix = (at: number) =>
+    (BigInt(Math.floor(at)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
 
-  async function writeWithRetries(next: Waiting): Promise<void> {
+  async function writeWithRetries(next: QueuedEvent): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await write(next);
@@ -120,23 +121,23 @@ export function createEventRecorder(
   }
 
   return {
-    record(told) {
+    record(event) {
       if (signal.aborted) return;
       // The spam filter runs first, so that one object cannot fill the queue.
-      const correlated = correlate(told);
+      const correlated = correlate(event);
       if (correlated === undefined) return;
-      if (waiting.size >= maxWaiting) {
-        onError(new Error(`event dropped, queue is full: ${told.reason} ${told.message}`));
+      if (waiting.size >= maxQueuedEvents) {
+        onError(new Error(`event dropped, queue is full: ${event.reason} ${event.message}`));
         return;
       }
-      waiting.push({ told: toldOf(told), correlated });
+      waiting.push({ event: toPendingEvent(event), correlated });
       writing ??= writeAll();
     },
     flush: async () => writing,
   };
 }
 
-type Facts = {
+type EventFields = {
   readonly component: string;
   readonly host: string;
   readonly message: string;
@@ -146,24 +147,24 @@ type Facts = {
   readonly id: string;
 };
 
-function toldOf({ about, fieldPath, type, reason, message }: NewEvent): Told {
+function toPendingEvent({ about, fieldPath, type, reason, message }: NewEvent): PendingEvent {
   return { regarding: referenceTo(about, fieldPath), type, reason, message };
 }
 
-function eventOf({ regarding, type, reason }: Told, facts: Facts): Event {
+function eventOf({ regarding, type, reason }: PendingEvent, fields: EventFields): Event {
   const { name = '', namespace = 'default' } = regarding;
-  const { component, host } = facts;
+  const { component, host } = fields;
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: `${name}.${facts.id}`, namespace },
+    metadata: { name: `${name}.${fields.id}`, namespace },
     involvedObject: regarding,
     reason,
-    message: facts.message,
+    message: fields.message,
     source: { component, ...(host === '' ? {} : { host }) },
-    firstTimestamp: formatTime(facts.firstAt),
-    lastTimestamp: formatTime(facts.lastAt),
-    count: facts.count,
+    firstTimestamp: formatTime(fields.firstAt),
+    lastTimestamp: formatTime(fields.lastAt),
+    count: fields.count,
     type,
     reportingComponent: component,
     reportingInstance: host,

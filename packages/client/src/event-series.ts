@@ -9,7 +9,7 @@ import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/stat
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatMicroTime, type Instant } from '@kruise/values/time';
-import { type Client, inBackground } from './client.ts';
+import { backgroundClient, type Client } from './client.ts';
 import { createDeque } from './deque.ts';
 import type { KubernetesObject } from './object-key.ts';
 
@@ -44,27 +44,27 @@ export type SeriesRecorder = {
 };
 
 /** Queue limit; further events are dropped, because Events are informational only. */
-const maxWaiting = 10_000;
+const maxQueuedEvents = 10_000;
 /** Concurrent writes: enough for a store with group commit. */
-const maxWriting = 64;
+const maxConcurrentWrites = 64;
 const maxAttempts = 12;
 const retryMs = 10_000;
 /** A series without an occurrence for this time is finished. */
-const finishMs = 6 * 60_000;
+const seriesTimeoutMs = 6 * 60_000;
 /** Interval at which the count of an active series is written. */
 const refreshMs = 30 * 60_000;
 /** Cache limit of events that may be repeated; the oldest are evicted first. */
-const maxRemembered = 20_000;
+const maxEntries = 20_000;
 
 /** An event that may be repeated. Its writes are sequential, and each contains the current count. */
-type Remembered = {
+type SeriesEntry = {
   event: Event;
   seenAt: Instant;
   writtenAt: Instant;
   isStored: boolean;
   state: 'resting' | 'waiting' | 'underway' | 'due again';
   /** Set if the event occurred after its last write was enqueued. */
-  isBehind: boolean;
+  hasUnwrittenCount: boolean;
 };
 
 /** Creates a recorder that writes events until the signal is aborted. */
@@ -75,16 +75,16 @@ export function createSeriesRecorder(
   { host, onError = () => {} }: SeriesRecorderOptions,
   signal: AbortSignal,
 ): SeriesRecorder {
-  const background = inBackground(client);
-  const remembered = new Map<string, Remembered>();
-  const waiting = createDeque<Remembered>();
+  const background = backgroundClient(client);
+  const entriesByKey = new Map<string, SeriesEntry>();
+  const waiting = createDeque<SeriesEntry>();
   const idle = new Set<() => void>();
   let writing = 0;
-  let isTidying = false;
+  let isPruningScheduled = false;
   // Go uses nanoseconds for unique names; a counter replaces the digits that this clock does not have.
   let serials = 0;
 
-  async function write(entry: Remembered): Promise<void> {
+  async function write(entry: SeriesEntry): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await store(background, entry, signal);
@@ -101,7 +101,7 @@ export function createSeriesRecorder(
   }
 
   const pump = () => {
-    while (writing < maxWriting && waiting.size > 0 && !signal.aborted) {
+    while (writing < maxConcurrentWrites && waiting.size > 0 && !signal.aborted) {
       const entry = waiting.shift()!;
       entry.state = 'underway';
       writing++;
@@ -118,12 +118,12 @@ export function createSeriesRecorder(
     idle.clear();
   };
 
-  const enqueue = (entry: Remembered) => {
-    entry.isBehind = false;
+  const enqueue = (entry: SeriesEntry) => {
+    entry.hasUnwrittenCount = false;
     entry.writtenAt = clock.now();
     if (entry.state === 'underway') entry.state = 'due again';
     if (entry.state !== 'resting') return;
-    if (waiting.size >= maxWaiting) {
+    if (waiting.size >= maxQueuedEvents) {
       onError(new Error(`event dropped, queue is full: ${entry.event.reason} ${entry.event.note}`));
       return;
     }
@@ -133,44 +133,51 @@ export function createSeriesRecorder(
   };
 
   /** Removes finished series and writes the count of active ones. */
-  const tidy = () => {
-    isTidying = false;
+  const pruneSeries = () => {
+    isPruningScheduled = false;
     const now = clock.now();
-    for (const [key, entry] of remembered) {
-      const isOver = now - entry.seenAt >= finishMs;
-      if (isOver) remembered.delete(key);
-      if (entry.isBehind && (isOver || now - entry.writtenAt >= refreshMs)) enqueue(entry);
+    for (const [key, entry] of entriesByKey) {
+      const isOver = now - entry.seenAt >= seriesTimeoutMs;
+      if (isOver) entriesByKey.delete(key);
+      if (entry.hasUnwrittenCount && (isOver || now - entry.writtenAt >= refreshMs)) enqueue(entry);
     }
-    tidyLater();
+    schedulePruning();
   };
-  const tidyLater = () => {
-    if (isTidying || remembered.size === 0) return;
-    isTidying = true;
-    clock.setTimer(finishMs, tidy, signal);
+  const schedulePruning = () => {
+    if (isPruningScheduled || entriesByKey.size === 0) return;
+    isPruningScheduled = true;
+    clock.setTimer(seriesTimeoutMs, pruneSeries, signal);
   };
 
   return {
-    record(told) {
+    record(newEvent) {
       if (signal.aborted) return;
       const now = clock.now();
-      const regarding = referenceTo(told.regarding);
-      const related = told.related && referenceTo(told.related);
-      const key = JSON.stringify([told.type, told.reason, told.action, told.controller, regarding, related]);
-      const known = remembered.get(key);
+      const regarding = referenceTo(newEvent.regarding);
+      const related = newEvent.related && referenceTo(newEvent.related);
+      const key = JSON.stringify([
+        newEvent.type,
+        newEvent.reason,
+        newEvent.action,
+        newEvent.controller,
+        regarding,
+        related,
+      ]);
+      const known = entriesByKey.get(key);
       if (!known) {
         const id = (BigInt(Math.floor(now)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
-        const event = eventOf(told, { regarding, related, host, id, now });
-        const entry: Remembered = {
+        const event = eventOf(newEvent, { regarding, related, host, id, now });
+        const entry: SeriesEntry = {
           event,
           seenAt: now,
           writtenAt: now,
           isStored: false,
           state: 'resting',
-          isBehind: false,
+          hasUnwrittenCount: false,
         };
-        remembered.set(key, entry);
-        if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
-        tidyLater();
+        entriesByKey.set(key, entry);
+        if (entriesByKey.size > maxEntries) entriesByKey.delete(entriesByKey.keys().next().value!);
+        schedulePruning();
         enqueue(entry);
         return;
       }
@@ -180,7 +187,7 @@ export function createSeriesRecorder(
         ...known.event,
         series: { count: (series?.count ?? 1) + 1, lastObservedTime: formatMicroTime(now) },
       };
-      if (series) known.isBehind = true;
+      if (series) known.hasUnwrittenCount = true;
       else enqueue(known);
     },
     flush: () =>
@@ -191,7 +198,7 @@ export function createSeriesRecorder(
   };
 }
 
-async function store(client: Client, { event, isStored }: Remembered, signal: AbortSignal): Promise<void> {
+async function store(client: Client, { event, isStored }: SeriesEntry, signal: AbortSignal): Promise<void> {
   if (isStored) {
     const { name = '', namespace = '' } = event.metadata;
     try {
@@ -205,7 +212,7 @@ async function store(client: Client, { event, isStored }: Remembered, signal: Ab
   await client.create(eventKind, event, { signal });
 }
 
-type Facts = {
+type EventFields = {
   readonly regarding: ObjectReference;
   readonly related: ObjectReference | undefined;
   readonly host: string;
@@ -213,20 +220,20 @@ type Facts = {
   readonly now: Instant;
 };
 
-function eventOf(told: NewSeriesEvent, { regarding, related, host, id, now }: Facts): Event {
+function eventOf(newEvent: NewSeriesEvent, { regarding, related, host, id, now }: EventFields): Event {
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name: `${regarding.name}.${id}`, namespace: regarding.namespace || 'default' },
     eventTime: formatMicroTime(now),
-    reportingController: told.controller,
-    reportingInstance: `${told.controller}-${host}`,
-    action: told.action,
-    reason: told.reason,
+    reportingController: newEvent.controller,
+    reportingInstance: `${newEvent.controller}-${host}`,
+    action: newEvent.action,
+    reason: newEvent.reason,
     regarding,
     ...(related ? { related } : {}),
-    note: told.note,
-    type: told.type,
+    note: newEvent.note,
+    type: newEvent.type,
   };
 }
 

@@ -19,23 +19,23 @@ import { virtualClock } from '@kruise/values/virtual-clock';
 import {
   type Action,
   afterDryRun,
-  announced,
   apply,
-  confirmed,
-  confirmedGone,
+  asIndependent,
+  asOptional,
   create,
   effect,
-  independent,
   type NewEvent,
-  optional,
   patch,
   record,
   remove,
+  requireExists,
+  requireGone,
   update,
+  withOutcomeEvents,
 } from './actions.ts';
 import { createClient } from './client.ts';
 import { execute } from './execute.ts';
-import { createExpectations, type Witness } from './expectations.ts';
+import { createExpectations, type ObservedCache } from './expectations.ts';
 import { TransportError } from './http-transport.ts';
 import type { KubernetesObject } from './object-key.ts';
 import { createRefusals } from './refusals.ts';
@@ -46,26 +46,26 @@ const objectOf = (kind: string, name: string, more: object = {}): KubernetesObje
   kind,
   metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1', ...more },
 });
-const podNamed = (name: string) => objectOf('Pod', name);
-const mapNamed = (name: string) => objectOf('ConfigMap', name);
+const makePod = (name: string) => objectOf('Pod', name);
+const makeConfigMap = (name: string) => objectOf('ConfigMap', name);
 
 type Answers = (request: ApiRequest) => unknown;
 
 /** A cache that is up to date and contains at most one object. */
-const upToDate = (known?: KubernetesObject): Witness => ({
+const cacheOf = (known?: KubernetesObject): ObservedCache => ({
   get: () => known,
   hasReached: () => true,
-  ask: async () => undefined,
+  fetch: async () => undefined,
 });
 
 /** Executes actions. Returns the requests, concurrent ones in one line, and the outcome. */
-async function carryOut(
+async function executeActions(
   actions: readonly Action[],
   answer: Answers = ({ body }) => body,
-  witness: Witness = upToDate(),
+  cache: ObservedCache = cacheOf(),
   refusals = createRefusals(virtualClock()),
 ) {
-  const doubts: string[] = [];
+  const uncertainWrites: string[] = [];
   const expectations = createExpectations(virtualClock());
   const asked: string[] = [];
   const bodies: unknown[] = [];
@@ -93,10 +93,13 @@ async function carryOut(
     {
       client,
       random: seededRandom(1),
-      expectations: { ...expectations, doubt: (_owner, _witness, { metadata }) => doubts.push(metadata.name!) },
+      expectations: {
+        ...expectations,
+        uncertainWrite: (_owner, _cache, { metadata }) => uncertainWrites.push(metadata.name!),
+      },
       refusals,
       kinds: [pod, configMap],
-      witnessesOf: () => [witness],
+      cachesFor: () => [cache],
       record: (event) => events.push(event),
       effects: { note: async (input) => void asked.push(`note ${input}`) },
       fieldManager: 'tester',
@@ -105,35 +108,47 @@ async function carryOut(
     'default/owner',
     actions,
   );
-  return { asked, bodies, doubts, events, outcome, outstanding: expectations.outstanding('default/owner') };
+  return {
+    asked,
+    bodies,
+    doubts: uncertainWrites,
+    events,
+    outcome,
+    outstanding: expectations.unsatisfied('default/owner'),
+  };
 }
 
 test('creates of one kind are sent with a slow start of one, two, four', async () => {
-  const { asked } = await carryOut(['a', 'b', 'c', 'd', 'e'].map((name) => create(podNamed(name))));
+  const { asked } = await executeActions(['a', 'b', 'c', 'd', 'e'].map((name) => create(makePod(name))));
   assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d, POST e']);
 });
 
 test('at most some hundred writes are sent concurrently', async () => {
-  const actions = Array.from({ length: 1000 }, (_, index) => create(podNamed(`p${index}`)));
-  const { asked } = await carryOut(actions);
+  const actions = Array.from({ length: 1000 }, (_, index) => create(makePod(`p${index}`)));
+  const { asked } = await executeActions(actions);
   const sizes = asked.map((line) => line.split(', ').length);
   assert.deepEqual(sizes, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 233]);
 });
 
 test('patches of different objects are sent concurrently, patches of one object sequentially', async () => {
-  const patches = ['a', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
+  const patches = ['a', 'b', 'c', 'c', 'd'].map((name) => patch(makePod(name), {}));
   // The second patch of c waits for the first one; the patch of d only for a free worker.
-  assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH d, PATCH c']);
+  assert.deepEqual((await executeActions(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH d, PATCH c']);
 });
 
 test('consecutive patches of one object are sent beside the patches of other objects', async () => {
-  const patches = ['a', 'a', 'b', 'b', 'c', 'c'].map((name) => patch(podNamed(name), {}));
-  assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH a', 'PATCH b, PATCH c', 'PATCH b, PATCH c']);
+  const patches = ['a', 'a', 'b', 'b', 'c', 'c'].map((name) => patch(makePod(name), {}));
+  assert.deepEqual((await executeActions(patches)).asked, [
+    'PATCH a',
+    'PATCH a',
+    'PATCH b, PATCH c',
+    'PATCH b, PATCH c',
+  ]);
 });
 
 test('a failed patch stops the later patches of its object, but not concurrent ones', async () => {
-  const patches = ['a', 'b', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
-  const { asked, outcome } = await carryOut(patches, ({ path, body }) => {
+  const patches = ['a', 'b', 'b', 'c', 'c', 'd'].map((name) => patch(makePod(name), {}));
+  const { asked, outcome } = await executeActions(patches, ({ path, body }) => {
     if (path.endsWith('/b')) throw internalError('no');
     return body;
   });
@@ -142,10 +157,10 @@ test('a failed patch stops the later patches of its object, but not concurrent o
 });
 
 test('a patch with a live read of its owner is sent before the following ones', async () => {
-  const owner = mapNamed('owner');
-  const patches = ['a', 'b', 'c'].map((name) => patch(podNamed(name), {}));
-  const actions = [patches[0]!, confirmed(patches[1]!, owner), patches[2]!];
-  assert.deepEqual((await carryOut(actions, ({ method }) => (method === 'GET' ? owner : undefined))).asked, [
+  const owner = makeConfigMap('owner');
+  const patches = ['a', 'b', 'c'].map((name) => patch(makePod(name), {}));
+  const actions = [patches[0]!, requireExists(patches[1]!, owner), patches[2]!];
+  assert.deepEqual((await executeActions(actions, ({ method }) => (method === 'GET' ? owner : undefined))).asked, [
     'PATCH a',
     'GET owner',
     'PATCH b',
@@ -154,19 +169,19 @@ test('a patch with a live read of its owner is sent before the following ones', 
 });
 
 test('actions of different types are sent in order', async () => {
-  const { asked } = await carryOut([
-    create(mapNamed('a')),
-    create(podNamed('b')),
-    patch(podNamed('c'), {}),
-    remove(podNamed('d')),
-    remove(podNamed('e')),
+  const { asked } = await executeActions([
+    create(makeConfigMap('a')),
+    create(makePod('b')),
+    patch(makePod('c'), {}),
+    remove(makePod('d')),
+    remove(makePod('e')),
   ]);
   assert.deepEqual(asked, ['POST a', 'POST b', 'PATCH c', 'DELETE d', 'DELETE e']);
 });
 
 test('a failed independent action does not stop the others and is reported', async () => {
-  const creations = ['a', 'b', 'c', 'd'].map((name) => independent(create(podNamed(name))));
-  const { asked, outcome } = await carryOut([...creations, create(mapNamed('e'))], ({ body }) => {
+  const creations = ['a', 'b', 'c', 'd'].map((name) => asIndependent(create(makePod(name))));
+  const { asked, outcome } = await executeActions([...creations, create(makeConfigMap('e'))], ({ body }) => {
     if ((body as KubernetesObject | undefined)?.metadata.name === 'b') throw internalError('no');
     return body;
   });
@@ -179,8 +194,8 @@ test('a failed independent action does not stop the others and is reported', asy
 
 test('a failure stops the following actions and is reported', async () => {
   const error = internalError('no');
-  const actions = ['a', 'b', 'c', 'd'].map((name) => create(podNamed(name)));
-  const { asked, outcome } = await carryOut(actions, ({ body }) => {
+  const actions = ['a', 'b', 'c', 'd'].map((name) => create(makePod(name)));
+  const { asked, outcome } = await executeActions(actions, ({ body }) => {
     if ((body as KubernetesObject).metadata.name === 'b') throw error;
     return body;
   });
@@ -191,8 +206,8 @@ test('a failure stops the following actions and is reported', async () => {
 
 test('the event of a failed create contains the object, whatever its contents', async () => {
   const failed = { reason: 'FailedCreate', message: 'no {name}: {error}, {object}' };
-  const made = { ...mapNamed('a'), data: { text: '{error} $1' } };
-  const { events } = await carryOut([announced(create(made), { about: podNamed('x'), failed })], () => {
+  const made = { ...makeConfigMap('a'), data: { text: '{error} $1' } };
+  const { events } = await executeActions([withOutcomeEvents(create(made), { about: makePod('x'), failed })], () => {
     throw internalError('no');
   });
   const { message } = internalError('no');
@@ -202,11 +217,11 @@ test('the event of a failed create contains the object, whatever its contents', 
 test('the failure of an optional action is recorded and does not stop the others', async () => {
   const failed = { reason: 'FailedCreate', message: 'no {name}: {error}' };
   const actions = [
-    optional(announced(create(podNamed('a')), { about: podNamed('x'), failed })),
-    optional(create(mapNamed('b'))),
-    create(podNamed('c')),
+    asOptional(withOutcomeEvents(create(makePod('a')), { about: makePod('x'), failed })),
+    asOptional(create(makeConfigMap('b'))),
+    create(makePod('c')),
   ];
-  const { asked, events, outcome } = await carryOut(actions, ({ body }) => {
+  const { asked, events, outcome } = await executeActions(actions, ({ body }) => {
     const { name } = (body as KubernetesObject).metadata;
     if (name === 'a') throw internalError('no');
     if (name === 'b') throw alreadyExists(resource, 'b');
@@ -219,14 +234,14 @@ test('the failure of an optional action is recorded and does not stop the others
 
 const resource = { group: '', plural: 'pods' };
 const outdated: { name: string; action: Action; error: StatusError }[] = [
-  { name: 'a conflict', action: update(podNamed('a')), error: conflict(resource, 'a', 'modified') },
-  { name: 'a creation of what is there', action: create(podNamed('a')), error: alreadyExists(resource, 'a') },
-  { name: 'a change of what is gone', action: patch(podNamed('a'), {}), error: notFound(resource, 'a') },
+  { name: 'a conflict', action: update(makePod('a')), error: conflict(resource, 'a', 'modified') },
+  { name: 'a creation of what is there', action: create(makePod('a')), error: alreadyExists(resource, 'a') },
+  { name: 'a change of what is gone', action: patch(makePod('a'), {}), error: notFound(resource, 'a') },
 ];
 for (const { name, action, error } of outdated) {
   test(`${name} is not a failure, but marks the decision as stale`, async () => {
-    const { asked, outcome } = await carryOut(
-      [action, record({ about: podNamed('a'), type: 'Normal', reason: 'A', message: 'b' })],
+    const { asked, outcome } = await executeActions(
+      [action, record({ about: makePod('a'), type: 'Normal', reason: 'A', message: 'b' })],
       () => {
         throw error;
       },
@@ -238,7 +253,7 @@ for (const { name, action, error } of outdated) {
 
 for (const error of [notFound(resource, 'a'), conflict(resource, 'a', 'the uid differs')]) {
   test(`a deletion that fails with ${error.reason} has succeeded`, async () => {
-    const { outcome } = await carryOut([remove(podNamed('a'))], () => {
+    const { outcome } = await executeActions([remove(makePod('a'))], () => {
       throw error;
     });
     assert.deepEqual([outcome.failures, outcome.isStale], [[], false]);
@@ -246,30 +261,30 @@ for (const error of [notFound(resource, 'a'), conflict(resource, 'a', 'the uid d
 }
 
 test('a deletion and a patch have the uid as a precondition', async () => {
-  const { bodies } = await carryOut([
-    remove(podNamed('a')),
-    patch(podNamed('b'), { metadata: { labels: { x: 'y' } } }),
+  const { bodies } = await executeActions([
+    remove(makePod('a')),
+    patch(makePod('b'), { metadata: { labels: { x: 'y' } } }),
   ]);
   assert.deepEqual((bodies[0] as { preconditions: object }).preconditions, { uid: 'uid-a' });
   assert.deepEqual(bodies[1], { metadata: { uid: 'uid-b', labels: { x: 'y' } } });
 });
 
 test('the options of a deletion are passed to the server', async () => {
-  const { bodies } = await carryOut([{ ...remove(podNamed('a')), options: { gracePeriodSeconds: 0 } }]);
+  const { bodies } = await executeActions([{ ...remove(makePod('a')), options: { gracePeriodSeconds: 0 } }]);
   assert.equal((bodies[0] as { gracePeriodSeconds: number }).gracePeriodSeconds, 0);
 });
 
 test('events report the outcome of an action', async () => {
-  const owner = mapNamed('owner');
-  const telling = {
+  const owner = makeConfigMap('owner');
+  const withEvents = {
     about: owner,
     done: { reason: 'Made', message: 'Created pod: {name}' },
     failed: { reason: 'NotMade', message: 'Error creating: {error}' },
   };
-  const generated = announced(create(objectOf('Pod', '', { generateName: 'web-' })), telling);
-  const { events } = await carryOut([generated], () => podNamed('web-$&x'));
+  const generated = withOutcomeEvents(create(objectOf('Pod', '', { generateName: 'web-' })), withEvents);
+  const { events } = await executeActions([generated], () => makePod('web-$&x'));
   assert.deepEqual(events, [{ about: owner, type: 'Normal', reason: 'Made', message: 'Created pod: web-$&x' }]);
-  const failed = await carryOut([generated], () => {
+  const failed = await executeActions([generated], () => {
     throw internalError('full');
   });
   assert.deepEqual(failed.events, [
@@ -278,7 +293,7 @@ test('events report the outcome of an action', async () => {
 });
 
 test('no event is recorded for a terminating namespace', async () => {
-  const telling = { about: mapNamed('owner'), failed: { reason: 'NotMade', message: '{error}' } };
+  const withEvents = { about: makeConfigMap('owner'), failed: { reason: 'NotMade', message: '{error}' } };
   const error = new StatusError(
     failure({
       code: 403,
@@ -287,31 +302,31 @@ test('no event is recorded for a terminating namespace', async () => {
       details: { causes: [{ reason: 'NamespaceTerminating' }] },
     }),
   );
-  const { events, outcome } = await carryOut([announced(create(podNamed('a')), telling)], () => {
+  const { events, outcome } = await executeActions([withOutcomeEvents(create(makePod('a')), withEvents)], () => {
     throw error;
   });
   assert.deepEqual([events, outcome.failures.length], [[], 1]);
 });
 
 test('an action that requires an object reads it live, and is skipped if it is gone or terminating', async () => {
-  const owner = mapNamed('owner');
-  const action = confirmed(patch(podNamed('a'), {}), owner);
+  const owner = makeConfigMap('owner');
+  const action = requireExists(patch(makePod('a'), {}), owner);
   const answers: { [state: string]: Answers } = {
     there: ({ method, body }) => (method === 'GET' ? owner : body),
     going: ({ method, body }) =>
       method === 'GET' ? objectOf('ConfigMap', 'owner', { deletionTimestamp: 'now' }) : body,
     another: ({ method, body }) => (method === 'GET' ? objectOf('ConfigMap', 'owner', { uid: 'other' }) : body),
   };
-  assert.deepEqual((await carryOut([action], answers['there'])).asked, ['GET owner', 'PATCH a']);
+  assert.deepEqual((await executeActions([action], answers['there'])).asked, ['GET owner', 'PATCH a']);
   for (const state of ['going', 'another']) {
-    const { asked, outcome } = await carryOut([action], answers[state]);
+    const { asked, outcome } = await executeActions([action], answers[state]);
     assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
   }
 });
 
 test('an action that requires an absent object reads it live, and is skipped if it exists', async () => {
-  const owner = mapNamed('owner');
-  const action = confirmedGone(remove(podNamed('a')), owner);
+  const owner = makeConfigMap('owner');
+  const action = requireGone(remove(makePod('a')), owner);
   const none: Answers = ({ method }) => {
     if (method === 'GET') throw notFound({ group: '', plural: 'configmaps' }, 'owner');
     return {};
@@ -319,31 +334,26 @@ test('an action that requires an absent object reads it live, and is skipped if 
   const another: Answers = ({ method }) =>
     method === 'GET' ? objectOf('ConfigMap', 'owner', { uid: 'other' }) : undefined;
   for (const state of [none, another]) {
-    assert.deepEqual((await carryOut([action], state)).asked, ['GET owner', 'DELETE a']);
+    assert.deepEqual((await executeActions([action], state)).asked, ['GET owner', 'DELETE a']);
   }
-  const { asked, outcome } = await carryOut([action], () => owner);
+  const { asked, outcome } = await executeActions([action], () => owner);
   assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
 });
 
-const failures: { name: string; error: Error; isInDoubt: boolean }[] = [
-  { name: 'lost its response', error: new TransportError('no answer', { wasSent: true }), isInDoubt: true },
-  { name: 'was never sent', error: new TransportError('refused', { wasSent: false }), isInDoubt: false },
-  { name: 'failed in the server', error: internalError('no'), isInDoubt: true },
-  { name: 'was throttled', error: tooManyRequests('later', 1), isInDoubt: false },
-  { name: 'was rejected', error: forbidden(resource, 'a', 'no'), isInDoubt: false },
+const failures: { name: string; error: Error; isUncertain: boolean }[] = [
+  { name: 'lost its response', error: new TransportError('no answer', { wasSent: true }), isUncertain: true },
+  { name: 'was never sent', error: new TransportError('refused', { wasSent: false }), isUncertain: false },
+  { name: 'failed in the server', error: internalError('no'), isUncertain: true },
+  { name: 'was throttled', error: tooManyRequests('later', 1), isUncertain: false },
+  { name: 'was rejected', error: forbidden(resource, 'a', 'no'), isUncertain: false },
 ];
-for (const { name, error, isInDoubt } of failures) {
-  test(`the result of a write that ${name} is ${isInDoubt ? 'unknown' : 'known'}`, async () => {
-    for (const action of [
-      create(podNamed('a')),
-      update(podNamed('a')),
-      patch(podNamed('a'), {}),
-      remove(podNamed('a')),
-    ]) {
-      const { doubts, outcome } = await carryOut([action], () => {
+for (const { name, error, isUncertain } of failures) {
+  test(`the result of a write that ${name} is ${isUncertain ? 'unknown' : 'known'}`, async () => {
+    for (const action of [create(makePod('a')), update(makePod('a')), patch(makePod('a'), {}), remove(makePod('a'))]) {
+      const { doubts: uncertainWrites, outcome } = await executeActions([action], () => {
         throw error;
       });
-      assert.deepEqual([doubts, outcome.failures.length], [isInDoubt ? ['a'] : [], 1]);
+      assert.deepEqual([uncertainWrites, outcome.failures.length], [isUncertain ? ['a'] : [], 1]);
     }
   });
 }
@@ -358,25 +368,28 @@ for (const { name, answer, isEnd } of lastWords) {
   test(`a patched object that ${name} is expected ${isEnd ? 'to be gone' : 'in its new version'}`, async () => {
     const before = objectOf('Pod', 'a', { deletionTimestamp: 'now', finalizers: ['a/b'] });
     const after = objectOf('Pod', 'a', answer);
-    const { outstanding } = await carryOut([patch(before, {})], () => after, upToDate(before));
+    const { outstanding } = await executeActions([patch(before, {})], () => after, cacheOf(before));
     assert.equal(outstanding?.count, isEnd ? 1 : undefined);
   });
 }
 
 test('a generated name is chosen by the client, so that the object can be read if the response is lost', async () => {
-  const { bodies, doubts } = await carryOut([create(objectOf('Pod', '', { generateName: 'web-' }))], () => {
-    throw internalError('no');
-  });
+  const { bodies, doubts: uncertainWrites } = await executeActions(
+    [create(objectOf('Pod', '', { generateName: 'web-' }))],
+    () => {
+      throw internalError('no');
+    },
+  );
   const { name, generateName } = (bodies[0] as KubernetesObject).metadata;
   assert.match(name!, /^web-[a-z0-9]{5}$/);
-  assert.deepEqual([generateName, doubts], ['web-', [name]]);
+  assert.deepEqual([generateName, uncertainWrites], ['web-', [name]]);
 });
 
 test('effects run in order with the other actions', async () => {
-  const { asked, outcome } = await carryOut([
-    create(podNamed('a')),
+  const { asked, outcome } = await executeActions([
+    create(makePod('a')),
     effect('note', 1),
-    remove(podNamed('b')),
+    remove(makePod('b')),
     effect('nothing', 2),
   ]);
   assert.deepEqual(asked, ['POST a', 'note 1', 'DELETE b']);
@@ -385,7 +398,7 @@ test('effects run in order with the other actions', async () => {
 
 test('an apply takes the ownership of its fields from other managers', async () => {
   let query: ApiRequest['query'];
-  await carryOut([apply(podNamed('a'))], (request) => {
+  await executeActions([apply(makePod('a'))], (request) => {
     query = request.query;
     return request.body;
   });
@@ -393,7 +406,7 @@ test('an apply takes the ownership of its fields from other managers', async () 
 });
 
 test('a write of a kind that the controller does not declare fails', async () => {
-  const { outcome } = await carryOut([create(objectOf('Secret', 'a'))]);
+  const { outcome } = await executeActions([create(objectOf('Secret', 'a'))]);
   assert.match(String(outcome.failures[0]?.error), /v1 Secret is not declared by the controller/);
 });
 
@@ -410,14 +423,14 @@ const deny =
 test('a rejected write and its dependents are not sent again before the backoff ends', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
-  const actions = [create(podNamed('a')), patch(mapNamed('b'), {})];
-  const run = () => carryOut(actions, deny('a'), upToDate(), refusals);
+  const actions = [create(makePod('a')), patch(makeConfigMap('b'), {})];
+  const run = () => executeActions(actions, deny('a'), cacheOf(), refusals);
   const first = await run();
   assert.deepEqual(first.asked, ['POST a']);
   const held = await run();
   assert.deepEqual(held.asked, []);
   assert.deepEqual(
-    held.outcome.failures.map(({ action, isHeld }) => [action, isHeld]),
+    held.outcome.failures.map(({ action, isInBackoff }) => [action, isInBackoff]),
     [[actions[0], true]],
   );
   assert.equal(held.outcome.failures[0]?.error, first.outcome.failures[0]?.error);
@@ -428,8 +441,12 @@ test('a rejected write and its dependents are not sent again before the backoff 
 
 test('a write in backoff does not block independent writes, and an optional one blocks none', async () => {
   const refusals = createRefusals(virtualClock());
-  const actions = [independent(patch(podNamed('a'), {})), optional(patch(podNamed('b'), {})), patch(mapNamed('c'), {})];
-  const run = () => carryOut(actions, deny('a', 'b'), upToDate(), refusals);
+  const actions = [
+    asIndependent(patch(makePod('a'), {})),
+    asOptional(patch(makePod('b'), {})),
+    patch(makeConfigMap('c'), {}),
+  ];
+  const run = () => executeActions(actions, deny('a', 'b'), cacheOf(), refusals);
   assert.deepEqual((await run()).asked, ['PATCH a', 'PATCH b', 'PATCH c']);
   const { asked, outcome } = await run();
   assert.deepEqual(asked, ['PATCH c']);
@@ -441,14 +458,14 @@ test('a write in backoff does not block independent writes, and an optional one 
 
 test('a patch is not sent while a later patch of the same object is in backoff', async () => {
   const refusals = createRefusals(virtualClock());
-  const closeGate = { ...patch(podNamed('a'), {}), subresource: 'status' };
-  const actions = [closeGate, patch(podNamed('a'), {})];
-  const run = () => carryOut(actions, deny('a'), upToDate(), refusals);
+  const closeGate = { ...patch(makePod('a'), {}), subresource: 'status' };
+  const actions = [closeGate, patch(makePod('a'), {})];
+  const run = () => executeActions(actions, deny('a'), cacheOf(), refusals);
   assert.deepEqual((await run()).asked, ['PATCH status', 'PATCH a']);
   const { asked, outcome } = await run();
   assert.deepEqual(asked, []);
   assert.deepEqual(
-    outcome.failures.map(({ action, isHeld }) => [action, isHeld]),
+    outcome.failures.map(({ action, isInBackoff }) => [action, isInBackoff]),
     [[actions[1], true]],
   );
 });
@@ -456,22 +473,22 @@ test('a patch is not sent while a later patch of the same object is in backoff',
 test('an event is recorded for every attempt, but not during the backoff', async () => {
   const refusals = createRefusals(virtualClock());
   const failed = { reason: 'FailedCreate', message: 'Error creating: {error}' };
-  const actions = [announced(create(podNamed('a')), { about: mapNamed('owner'), failed })];
-  assert.equal((await carryOut(actions, deny('a'), upToDate(), refusals)).events.length, 1);
-  assert.equal((await carryOut(actions, deny('a'), upToDate(), refusals)).events.length, 0);
+  const actions = [withOutcomeEvents(create(makePod('a')), { about: makeConfigMap('owner'), failed })];
+  assert.equal((await executeActions(actions, deny('a'), cacheOf(), refusals)).events.length, 1);
+  assert.equal((await executeActions(actions, deny('a'), cacheOf(), refusals)).events.length, 0);
 });
 
 const closing = (name: string, id = 'revision 2') => {
   const failed = { reason: 'FailedUpdate', message: '{error}' };
-  const gate = announced(patch(podNamed(name), { status: {} }), { about: mapNamed('owner'), failed });
+  const gate = withOutcomeEvents(patch(makePod(name), { status: {} }), { about: makeConfigMap('owner'), failed });
   return [
-    afterDryRun({ ...gate, subresource: 'status' }, { id, writes: [patch(podNamed(name), { spec: {} })] }),
-    { ...patch(podNamed(name), { spec: {} }), refusalId: `update of ${name}` },
+    afterDryRun({ ...gate, subresource: 'status' }, { id, writes: [patch(makePod(name), { spec: {} })] }),
+    { ...patch(makePod(name), { spec: {} }), refusalId: `update of ${name}` },
   ];
 };
 
 test('nothing is written before the server has accepted the dry run', async () => {
-  const { asked, outcome } = await carryOut(closing('a'));
+  const { asked, outcome } = await executeActions(closing('a'));
   assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
   assert.deepEqual(outcome.failures, []);
 });
@@ -479,7 +496,7 @@ test('nothing is written before the server has accepted the dry run', async () =
 test('a rejected dry run blocks all actions that share it and is recorded once', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
-  const run = (name: string) => carryOut(closing(name), deny('a', 'b'), upToDate(), refusals);
+  const run = (name: string) => executeActions(closing(name), deny('a', 'b'), cacheOf(), refusals);
   const first = await run('a');
   assert.deepEqual([first.asked, first.events.length, first.outcome.failures.length], [['dry PATCH a'], 1, 1]);
   const other = await run('b');
@@ -487,22 +504,22 @@ test('a rejected dry run blocks all actions that share it and is recorded once',
   clock.advance(1000);
   const again = await run('b');
   assert.deepEqual([again.asked, again.events.length], [['dry PATCH b'], 0]);
-  assert.equal(refusals.held('default/owner', 'revision 2')?.retryInMs, 2000);
+  assert.equal(refusals.inBackoff('default/owner', 'revision 2')?.retryInMs, 2000);
 });
 
 test('an action without its own dry run waits for the dry run of another action', async () => {
   const [gate, write] = closing('b');
   const waiting = [afterDryRun(gate!, { id: 'revision 2', writes: [] }), write!];
-  const refused = await carryOut([...closing('a'), ...waiting], deny('a'));
+  const refused = await executeActions([...closing('a'), ...waiting], deny('a'));
   assert.deepEqual(refused.asked, ['dry PATCH a']);
-  const accepted = await carryOut([...closing('a'), ...waiting]);
+  const accepted = await executeActions([...closing('a'), ...waiting]);
   assert.deepEqual(accepted.asked.at(0), 'dry PATCH a');
   assert.equal(accepted.asked.join().match(/dry/g)?.length, 1);
   assert.deepEqual(accepted.outcome.failures, []);
 });
 
 test('an inconclusive dry run blocks no action', async () => {
-  const { asked } = await carryOut(closing('a'), ({ query, body }) => {
+  const { asked } = await executeActions(closing('a'), ({ query, body }) => {
     if (query?.['dryRun']) throw badRequest('admission webhook "x" does not support dry run');
     return body;
   });
@@ -518,9 +535,9 @@ test('the backoff of a write that is rejected after an accepted dry run grows ea
   };
   const delays = [];
   for (let attempt = 0; attempt < 4; attempt++) {
-    const { asked } = await carryOut(closing('a'), deceive, upToDate(), refusals);
+    const { asked } = await executeActions(closing('a'), deceive, cacheOf(), refusals);
     assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
-    const { retryInMs = 0 } = refusals.held('default/owner', 'update of a') ?? {};
+    const { retryInMs = 0 } = refusals.inBackoff('default/owner', 'update of a') ?? {};
     delays.push(retryInMs);
     clock.advance(retryInMs);
   }

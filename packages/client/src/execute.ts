@@ -11,7 +11,7 @@ import { stringify } from '@kruise/values/go-json';
 import type { Random } from '@kruise/values/random';
 import type { Action, DryRun, EffectAction, NewEvent, ObjectAction } from './actions.ts';
 import type { Client, Reference } from './client.ts';
-import type { Expectations, Witness } from './expectations.ts';
+import type { Expectations, ObservedCache } from './expectations.ts';
 import { TransportError } from './http/transport-error.ts';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
 import { isInconclusive, type Refusals, refusalIdOf } from './refusals.ts';
@@ -31,11 +31,11 @@ export type Failure = {
   readonly action: Action;
   readonly error: unknown;
   /** Set if the action was not sent: it failed before with this error, and its backoff is not over. */
-  readonly isHeld?: boolean;
+  readonly isInBackoff?: boolean;
 };
 
 /** Dependencies of the execution of actions. */
-export type Means = {
+export type ExecutionContext = {
   readonly client: Client;
   readonly random: Random;
   readonly expectations: Expectations;
@@ -44,7 +44,7 @@ export type Means = {
   /** Kinds that the controller watches or uses. */
   readonly kinds: readonly Kind[];
   /** Returns the caches that will observe a write. */
-  readonly witnessesOf: (kind: Kind, object: KubernetesObject) => readonly Witness[];
+  readonly cachesFor: (kind: Kind, object: KubernetesObject) => readonly ObservedCache[];
   readonly record: (event: NewEvent) => void;
   /** Side effects by name. */
   readonly effects: { readonly [name: string]: Effect };
@@ -53,49 +53,53 @@ export type Means = {
 };
 
 /** A side effect, for example outside of the cluster. It may run again after it succeeded, so it must be idempotent. */
-export type Effect = (input: unknown, signal: AbortSignal, means: Pick<Means, 'client' | 'record'>) => Promise<void>;
+export type Effect = (
+  input: unknown,
+  signal: AbortSignal,
+  execution: Pick<ExecutionContext, 'client' | 'record'>,
+) => Promise<void>;
 
 /** Executes actions on behalf of an owner. If the signal is aborted, the remaining actions are skipped. */
-export async function execute(means: Means, owner: Key, actions: readonly Action[]): Promise<Outcome> {
-  const { refusals } = means;
+export async function execute(execution: ExecutionContext, owner: Key, actions: readonly Action[]): Promise<Outcome> {
+  const { refusals } = execution;
   const failures: Failure[] = [];
   const written = new Map<string, KubernetesObject>();
   let isStale = false;
   let isBlocked = false;
 
   /** Actions that start with a dry run, by the id of the dry run. */
-  const tried = new Map<string, Promise<boolean>>();
+  const dryRuns = new Map<string, Promise<boolean>>();
 
   /** Executes one action; returns true if dependent actions may run. */
   const attempt = async (action: ObjectAction): Promise<boolean> => {
     const { dryRun } = action;
-    if (dryRun?.writes.length === 0) await tried.get(dryRun.id);
+    if (dryRun?.writes.length === 0) await dryRuns.get(dryRun.id);
     const attempted = send(action);
-    if (dryRun && dryRun.writes.length > 0) tried.set(dryRun.id, attempted);
+    if (dryRun && dryRun.writes.length > 0) dryRuns.set(dryRun.id, attempted);
     return attempted;
   };
 
   const send = async (action: ObjectAction): Promise<boolean> => {
     const id = refusalIdOf(action);
     const { dryRun } = action;
-    const held = refusals.held(owner, id) ?? (dryRun && refusals.held(owner, dryRun.id));
-    if (held) {
+    const inBackoff = refusals.inBackoff(owner, id) ?? (dryRun && refusals.inBackoff(owner, dryRun.id));
+    if (inBackoff) {
       isBlocked ||= !action.isOptional && !action.isIndependent;
-      if (!action.isOptional) failures.push({ action, error: held.error, isHeld: true });
+      if (!action.isOptional) failures.push({ action, error: inBackoff.error, isInBackoff: true });
       return action.isOptional === true;
     }
     let isDryRun = dryRun !== undefined;
     try {
       if (dryRun) {
-        await tryOut(means, owner, dryRun);
+        await dryRunWrites(execution, owner, dryRun);
         // The rejections of this very object are cleared only after the write succeeds, because a dry run is no proof.
         if (dryRun.id !== dryRun.ownId) refusals.accept(owner, dryRun.id);
         isDryRun = false;
       }
-      const result = await perform(means, owner, action);
+      const result = await perform(execution, owner, action);
       refusals.accept(owner, id);
       if (result?.metadata.uid) written.set(result.metadata.uid, result);
-      announce(means, action, result);
+      recordOutcomeEvents(execution, action, result);
       return true;
     } catch (error) {
       isBlocked ||= !action.isOptional && !action.isIndependent;
@@ -107,8 +111,8 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
           const refused = isDryRun ? dryRun : undefined;
           // The event of a rejected dry run is recorded once, regardless of how often the dry run is repeated.
           const isKnown = refused !== undefined && refusals.find(owner, refused.id) !== undefined;
-          const { announcement = action.announcement } = refused ?? {};
-          if (!isKnown && announcement) announce(means, { ...action, announcement }, undefined, error);
+          const { outcomeEvents = action.outcomeEvents } = refused ?? {};
+          if (!isKnown && outcomeEvents) recordOutcomeEvents(execution, { ...action, outcomeEvents }, undefined, error);
           const ids = refused ? new Set([refused.id, refused.ownId ?? refused.id]) : [id];
           for (const each of ids) refusals.refuse(owner, each, error);
         }
@@ -119,9 +123,9 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
 
   const attemptEffect = async (action: EffectAction): Promise<boolean> => {
     try {
-      const run = means.effects[action.name];
+      const run = execution.effects[action.name];
       if (!run) throw new TypeError(`effect ${action.name} is not defined; add it to the effects of the controller`);
-      await run(action.input, means.signal, means);
+      await run(action.input, execution.signal, execution);
       return true;
     } catch (error) {
       failures.push({ action, error });
@@ -134,54 +138,58 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
    * the next reconcile would undo, for example, a readiness gate that was closed for a patch that is not sent, and
    * close it again.
    */
-  const heldStep = (steps: readonly Action[]): Failure | undefined => {
+  const findStepInBackoff = (steps: readonly Action[]): Failure | undefined => {
     for (const action of steps.slice(1)) {
       if (action.type !== 'patch' || action.isOptional) continue;
-      const held = refusals.held(owner, refusalIdOf(action));
-      if (held) return { action, error: held.error, isHeld: true };
+      const inBackoff = refusals.inBackoff(owner, refusalIdOf(action));
+      if (inBackoff) return { action, error: inBackoff.error, isInBackoff: true };
     }
     return undefined;
   };
 
-  const go = async (steps: readonly Action[]): Promise<void> => {
-    const held = heldStep(steps);
-    if (held) {
-      failures.push(held);
-      isBlocked ||= !(held.action as ObjectAction).isIndependent;
+  const runSteps = async (steps: readonly Action[]): Promise<void> => {
+    const inBackoff = findStepInBackoff(steps);
+    if (inBackoff) {
+      failures.push(inBackoff);
+      isBlocked ||= !(inBackoff.action as ObjectAction).isIndependent;
       return;
     }
     for (const [index, action] of steps.entries()) {
-      if (index > 0 && means.signal.aborted) return;
-      if (action.type === 'record') means.record(action.event);
+      if (index > 0 && execution.signal.aborted) return;
+      if (action.type === 'record') execution.record(action.event);
       else if (!(await (action.type === 'effect' ? attemptEffect(action) : attempt(action)))) return;
     }
   };
 
-  const isOver = () => means.signal.aborted || isBlocked;
+  const isStopped = () => execution.signal.aborted || isBlocked;
   for (const batch of batchesOf(actions)) {
-    if (isOver()) break;
-    await sendOut(batch, go, isOver);
+    if (isStopped()) break;
+    await runWithSlowStart(batch, runSteps, isStopped);
   }
   return { failures, isStale, written };
 }
 
 /** Further requests would only queue in the server, which rejects them beyond some hundred. */
-const mostAtOnce = 256;
+const maxConcurrentWrites = 256;
 
 /** Slow start: processes the batch with one worker at first, and adds one for each action that succeeded. */
-async function sendOut<T>(batch: readonly T[], go: (each: T) => Promise<void>, isOver: () => boolean): Promise<void> {
+async function runWithSlowStart<T>(
+  batch: readonly T[],
+  runSteps: (each: T) => Promise<void>,
+  isStopped: () => boolean,
+): Promise<void> {
   let next = 0;
-  let atOnce = 0;
-  async function takeTurns(): Promise<void> {
-    const joined: Promise<void>[] = [];
-    atOnce++;
-    while (next < batch.length && !isOver()) {
-      await go(batch[next++]!);
-      if (next < batch.length && atOnce < mostAtOnce && !isOver()) joined.push(takeTurns());
+  let workers = 0;
+  async function runWorker(): Promise<void> {
+    const spawned: Promise<void>[] = [];
+    workers++;
+    while (next < batch.length && !isStopped()) {
+      await runSteps(batch[next++]!);
+      if (next < batch.length && workers < maxConcurrentWrites && !isStopped()) spawned.push(runWorker());
     }
-    await Promise.all(joined);
+    await Promise.all(spawned);
   }
-  await takeTurns();
+  await runWorker();
 }
 
 /** Groups the actions that may run concurrently; each item is a sequence for one object. */
@@ -191,14 +199,14 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Ac
   for (const action of actions) {
     const steps = batch.at(-1);
     const previous = steps?.at(-1);
-    const isAlike = previous === undefined || areAlike(previous, action);
+    const isBatchable = previous === undefined || canBeBatched(previous, action);
     const key = action.type === 'patch' ? keyOf(action.object) : undefined;
-    if (steps && isAlike && key !== undefined && key === keyOf((previous as ObjectAction).object)) {
+    if (steps && isBatchable && key !== undefined && key === keyOf((previous as ObjectAction).object)) {
       steps.push(action);
       continue;
     }
     const isRepeated = key !== undefined && patched.has(key);
-    if (!isAlike || isRepeated) {
+    if (!isBatchable || isRepeated) {
       yield batch;
       batch = [];
       patched.clear();
@@ -209,7 +217,7 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Ac
   if (batch.length > 0) yield batch;
 }
 
-function areAlike(a: Action, b: Action): boolean {
+function canBeBatched(a: Action, b: Action): boolean {
   if (a.type !== b.type || !('object' in a) || !('object' in b)) return false;
   // The result of a live read decides whether the following actions run at all.
   const isBatched = a.type === 'create' || a.type === 'remove' || (a.type === 'patch' && !a.confirm && !b.confirm);
@@ -217,39 +225,43 @@ function areAlike(a: Action, b: Action): boolean {
 }
 
 /** Sends writes as a dry run. Throws the error of the first one that the server rejects. */
-async function tryOut(means: Means, owner: Key, { id, writes }: DryRun): Promise<void> {
+async function dryRunWrites(execution: ExecutionContext, owner: Key, { id, writes }: DryRun): Promise<void> {
   for (const action of writes) {
     try {
-      await write(means, kindOf(means, action.object), action, { dryRun: true });
+      await write(execution, kindOf(execution, action.object), action, { dryRun: true });
     } catch (error) {
       if (!isInconclusive(error, action)) throw error;
     }
   }
-  means.refusals.acceptDryRun(owner, id);
+  execution.refusals.acceptDryRun(owner, id);
 }
 
 /**
  * Executes one write and records its expectations. Returns the object in the version that the server stored, if it
  * still exists.
  */
-async function perform(means: Means, owner: Key, action: ObjectAction): Promise<KubernetesObject | undefined> {
-  if (action.confirm) await confirm(means, action.confirm);
-  if (action.confirmGone) await confirmGone(means, action.confirmGone);
-  const { expectations } = means;
-  const kind = kindOf(means, action.object);
-  const named = action.type === 'create' ? { ...action, object: withName(means, action.object) } : action;
-  const { object } = named;
+async function perform(
+  execution: ExecutionContext,
+  owner: Key,
+  action: ObjectAction,
+): Promise<KubernetesObject | undefined> {
+  if (action.confirm) await confirm(execution, action.confirm);
+  if (action.confirmGone) await confirmGone(execution, action.confirmGone);
+  const { expectations } = execution;
+  const kind = kindOf(execution, action.object);
+  const namedAction = action.type === 'create' ? { ...action, object: withName(execution, action.object) } : action;
+  const { object } = namedAction;
   try {
-    const written = await write(means, kind, named);
-    for (const witness of means.witnessesOf(kind, written ?? object)) {
-      if (written && isLastWord(written)) expectations.expectEnd(owner, witness, written);
-      else if (written) expectations.expectVersion(owner, witness, written);
-      else expectations.expectDeletion(owner, witness, object);
+    const written = await write(execution, kind, namedAction);
+    for (const cache of execution.cachesFor(kind, written ?? object)) {
+      if (written && isFinalVersion(written)) expectations.expectGone(owner, cache, written);
+      else if (written) expectations.expectVersion(owner, cache, written);
+      else expectations.expectDeletion(owner, cache, object);
     }
     return written;
   } catch (error) {
     if (isUncertain(error)) {
-      for (const witness of means.witnessesOf(kind, object)) expectations.doubt(owner, witness, object);
+      for (const cache of execution.cachesFor(kind, object)) expectations.uncertainWrite(owner, cache, object);
     }
     throw error;
   }
@@ -259,13 +271,13 @@ async function perform(means: Means, owner: Key, action: ObjectAction): Promise<
  * Reports whether a write removed the object: it was terminating and lost its last finalizer. Its version is an old one
  * then.
  */
-function isLastWord({ metadata }: KubernetesObject): boolean {
+function isFinalVersion({ metadata }: KubernetesObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
   return deletionTimestamp != null && !deletionGracePeriodSeconds && !finalizers?.length;
 }
 
 /** Generates the name on the client side: if the response is lost, the object can still be read by name. */
-function withName({ random }: Means, object: KubernetesObject): KubernetesObject {
+function withName({ random }: ExecutionContext, object: KubernetesObject): KubernetesObject {
   const { name, generateName: base } = object.metadata;
   if (name || !base) return object;
   return { ...object, metadata: { ...object.metadata, name: generateName(random, base) } };
@@ -273,7 +285,7 @@ function withName({ random }: Means, object: KubernetesObject): KubernetesObject
 
 /** Sends a write; returns the stored object. */
 async function write(
-  { client, fieldManager }: Means,
+  { client, fieldManager }: ExecutionContext,
   kind: Kind,
   action: ObjectAction,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
@@ -329,21 +341,21 @@ function withUid(patch: unknown, { metadata: { uid } }: KubernetesObject, type: 
 }
 
 /** Throws `OutdatedError` if a live read does not find the object or finds it terminating. */
-async function confirm(means: Means, object: KubernetesObject): Promise<void> {
+async function confirm(execution: ExecutionContext, object: KubernetesObject): Promise<void> {
   // Objects of every kind have metadata.
-  const found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
+  const found = (await execution.client.get(kindOf(execution, object), referenceTo(object))) as KubernetesObject;
   if (found.metadata.uid !== object.metadata.uid || found.metadata.deletionTimestamp != null) {
     throw new OutdatedError(`${object.kind} ${keyOf(object)} was replaced or is terminating`);
   }
 }
 
 /** Throws `OutdatedError` if a live read finds the object. */
-async function confirmGone(means: Means, object: KubernetesObject): Promise<void> {
+async function confirmGone(execution: ExecutionContext, object: KubernetesObject): Promise<void> {
   const { uid } = object.metadata;
   let found: KubernetesObject;
   try {
     // Objects of every kind have metadata.
-    found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
+    found = (await execution.client.get(kindOf(execution, object), referenceTo(object))) as KubernetesObject;
   } catch (error) {
     if (isNotFound(error)) return;
     throw error;
@@ -371,7 +383,7 @@ export function isNamespaceTerminating(error: unknown): boolean {
   );
 }
 
-function kindOf({ kinds }: Means, { apiVersion, kind }: KubernetesObject): Kind {
+function kindOf({ kinds }: ExecutionContext, { apiVersion, kind }: KubernetesObject): Kind {
   const found = kinds.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
   if (!found)
     throw new TypeError(
@@ -384,15 +396,20 @@ function referenceTo(object: KubernetesObject): Reference {
   return referenceOf(keyOf(object));
 }
 
-function announce(means: Means, action: ObjectAction, result?: KubernetesObject, error?: unknown): void {
-  const { about, done, failed } = action.announcement ?? {};
-  const told = error === undefined ? done && { type: 'Normal' as const, ...done } : failed;
-  if (!about || !told) return;
-  const words: { readonly [word: string]: () => string } = {
+function recordOutcomeEvents(
+  execution: ExecutionContext,
+  action: ObjectAction,
+  result?: KubernetesObject,
+  error?: unknown,
+): void {
+  const { about, done, failed } = action.outcomeEvents ?? {};
+  const event = error === undefined ? done && { type: 'Normal' as const, ...done } : failed;
+  if (!about || !event) return;
+  const placeholders: { readonly [placeholder: string]: () => string } = {
     '{name}': () => (result ?? action.object).metadata.name ?? '',
     '{error}': () => (error instanceof Error ? error.message : String(error)),
     '{object}': () => stringify(action.object),
   };
-  const message = told.message.replace(/\{(?:name|error|object)\}/g, (word) => words[word]!());
-  means.record({ about, type: told.type ?? 'Warning', reason: told.reason, message });
+  const message = event.message.replace(/\{(?:name|error|object)\}/g, (placeholder) => placeholders[placeholder]!());
+  execution.record({ about, type: event.type ?? 'Warning', reason: event.reason, message });
 }

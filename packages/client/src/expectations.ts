@@ -8,46 +8,46 @@
  */
 import type { Clock } from '@kruise/values/clock';
 import type { Informer } from './informer.ts';
-import { isAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
+import { isVersionAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
 
 /** The part of an informer that shows whether its cache has observed a write. */
-export type Witness = Pick<Informer<KubernetesObject>, 'get' | 'hasReached' | 'ask'>;
+export type ObservedCache = Pick<Informer<KubernetesObject>, 'get' | 'hasReached' | 'fetch'>;
 
 /** Expectations of an owner that are not satisfied yet. */
-export type Outstanding = {
+export type UnsatisfiedExpectations = {
   /** Number of objects. */
   readonly count: number;
   /** Age of the oldest expectation. */
   readonly waitedMs: number;
   /** Set if the oldest expectation has timed out, so that waiting longer does not help. */
-  readonly isOverdue: boolean;
+  readonly isTimedOut: boolean;
 };
 
 /** Expectations by owner. */
 export type Expectations = {
   /** Expects to observe a created or changed object in this version or a later one. */
-  expectVersion(owner: Key, witness: Witness, object: KubernetesObject): void;
+  expectVersion(owner: Key, cache: ObservedCache, object: KubernetesObject): void;
   /** Expects to observe a deleted object as terminating or gone. */
-  expectDeletion(owner: Key, witness: Witness, object: KubernetesObject): void;
+  expectDeletion(owner: Key, cache: ObservedCache, object: KubernetesObject): void;
   /**
    * Expects to observe that an object is gone. Terminating is not enough: the object may have been terminating before.
    */
-  expectEnd(owner: Key, witness: Witness, object: KubernetesObject): void;
+  expectGone(owner: Key, cache: ObservedCache, object: KubernetesObject): void;
   /** Records a write whose result is unknown. */
-  doubt(owner: Key, witness: Witness, object: KubernetesObject): void;
+  uncertainWrite(owner: Key, cache: ObservedCache, object: KubernetesObject): void;
   /**
    * Reads all objects with an unknown write result live and expects to observe them. Returns undefined if there are
    * none. Rejects if the server does not respond; the results are then still unknown.
    */
-  settle(owner: Key): Promise<void> | undefined;
+  resolveUncertain(owner: Key): Promise<void> | undefined;
   /** Returns the expectations that are not satisfied yet; undefined if the caches are up to date. */
-  outstanding(owner: Key): Outstanding | undefined;
+  unsatisfied(owner: Key): UnsatisfiedExpectations | undefined;
   /** Deletes the expectations of an owner. */
   forget(owner: Key): void;
 };
 
-type Expected = { readonly since: number; readonly isSeen: () => boolean };
-type Doubt = { readonly witness: Witness; readonly object: KubernetesObject };
+type Expectation = { readonly since: number; readonly isSatisfied: () => boolean };
+type UncertainWrite = { readonly cache: ObservedCache; readonly object: KubernetesObject };
 
 /**
  * Creates empty expectations.
@@ -59,69 +59,70 @@ type Doubt = { readonly witness: Witness; readonly object: KubernetesObject };
  * ```
  */
 export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): Expectations {
-  const byOwner = new Map<Key, Map<string, Expected>>();
-  const doubts = new Map<Key, Doubt[]>();
+  const byOwner = new Map<Key, Map<string, Expectation>>();
+  const uncertainWrites = new Map<Key, UncertainWrite[]>();
 
-  const expect = (owner: Key, id: string, isSeen: () => boolean) => {
+  const expect = (owner: Key, id: string, isSatisfied: () => boolean) => {
     let expected = byOwner.get(owner);
     if (!expected) byOwner.set(owner, (expected = new Map()));
-    expected.set(id, { since: clock.elapsedMs(), isSeen });
+    expected.set(id, { since: clock.elapsedMs(), isSatisfied });
   };
 
-  async function settleAll(owner: Key, open: Doubt[]): Promise<void> {
+  async function resolveAll(owner: Key, open: UncertainWrite[]): Promise<void> {
     // Sequential: if the server does not respond to the first read, the others are not sent.
-    for (let doubt = open[0]; doubt !== undefined; doubt = open[0]) {
-      const { witness, object } = doubt;
-      const found = await witness.ask(keyOf(object));
+    for (let uncertainWrite = open[0]; uncertainWrite !== undefined; uncertainWrite = open[0]) {
+      const { cache, object } = uncertainWrite;
+      const found = await cache.fetch(keyOf(object));
       open.shift();
-      if (found) expectations.expectVersion(owner, witness, found);
-      else expectations.expectEnd(owner, witness, object);
+      if (found) expectations.expectVersion(owner, cache, found);
+      else expectations.expectGone(owner, cache, object);
     }
-    doubts.delete(owner);
+    uncertainWrites.delete(owner);
   }
 
   const expectations: Expectations = {
-    expectVersion(owner, witness, object) {
+    expectVersion(owner, cache, object) {
       const key = keyOf(object);
       const { resourceVersion = '', uid = key } = object.metadata;
       expect(
         owner,
         `version of ${uid}`,
         () =>
-          witness.hasReached(resourceVersion) || isAtLeast(witness.get(key)?.metadata.resourceVersion, resourceVersion),
+          cache.hasReached(resourceVersion) ||
+          isVersionAtLeast(cache.get(key)?.metadata.resourceVersion, resourceVersion),
       );
     },
-    expectDeletion(owner, witness, object) {
+    expectDeletion(owner, cache, object) {
       const key = keyOf(object);
       const { uid } = object.metadata;
       expect(owner, `deletion of ${uid ?? key}`, () => {
-        const seen = witness.get(key);
+        const seen = cache.get(key);
         return seen === undefined || seen.metadata.uid !== uid || seen.metadata.deletionTimestamp != null;
       });
     },
-    expectEnd(owner, witness, object) {
+    expectGone(owner, cache, object) {
       const key = keyOf(object);
       const { uid } = object.metadata;
       expect(owner, `end of ${uid ?? key}`, () => {
-        const seen = witness.get(key);
+        const seen = cache.get(key);
         return seen === undefined || seen.metadata.uid !== uid;
       });
     },
-    doubt(owner, witness, object) {
-      const open = doubts.get(owner);
-      if (open) open.push({ witness, object });
-      else doubts.set(owner, [{ witness, object }]);
+    uncertainWrite(owner, cache, object) {
+      const open = uncertainWrites.get(owner);
+      if (open) open.push({ cache, object });
+      else uncertainWrites.set(owner, [{ cache, object }]);
     },
-    settle(owner) {
-      const open = doubts.get(owner);
-      return open && settleAll(owner, open);
+    resolveUncertain(owner) {
+      const open = uncertainWrites.get(owner);
+      return open && resolveAll(owner, open);
     },
-    outstanding(owner) {
+    unsatisfied(owner) {
       const expected = byOwner.get(owner);
       if (!expected) return undefined;
       let oldest = Number.POSITIVE_INFINITY;
-      for (const [id, { since, isSeen }] of expected) {
-        if (isSeen()) expected.delete(id);
+      for (const [id, { since, isSatisfied }] of expected) {
+        if (isSatisfied()) expected.delete(id);
         else oldest = Math.min(oldest, since);
       }
       if (expected.size === 0) {
@@ -129,11 +130,11 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
         return undefined;
       }
       const waitedMs = clock.elapsedMs() - oldest;
-      return { count: expected.size, waitedMs, isOverdue: waitedMs >= timeoutMs };
+      return { count: expected.size, waitedMs, isTimedOut: waitedMs >= timeoutMs };
     },
     forget(owner) {
       byOwner.delete(owner);
-      doubts.delete(owner);
+      uncertainWrites.delete(owner);
     },
   };
   return expectations;

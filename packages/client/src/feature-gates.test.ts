@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FeatureGateError, parseGates, settleGates } from './feature-gates.ts';
+import { FeatureGateError, parseGates, resolveGates } from './feature-gates.ts';
 
 const gates = {
   Young: { default: false, stage: 'Alpha' },
@@ -21,7 +21,7 @@ const rows: readonly (readonly [text: string, open: string])[] = [
 ];
 for (const [text, open] of rows) {
   test(`with ${text || 'no flag'}, ${open || 'none'} of the gates is enabled`, () => {
-    const settled = settleGates(gates, parseGates(gates, text));
+    const settled = resolveGates(gates, parseGates(gates, text));
     const found = Object.entries(settled).flatMap(([name, isOpen]) => (isOpen ? [name] : []));
     assert.equal(found.join(' '), open);
   });

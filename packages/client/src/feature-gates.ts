@@ -23,34 +23,34 @@ export class FeatureGateError extends Error {
  * ```
  */
 export function parseGates<Name extends string>(gates: Gates<Name>, text: string): { [name in Name]?: boolean } {
-  const said: { [name in Name]?: boolean } = {};
+  const explicit: { [name in Name]?: boolean } = {};
   const stages: { [stage in GateStage]?: boolean } = {};
   for (const part of text.split(',')) {
     if (part.trim() === '') continue;
     const [name = '', value] = part.split('=', 2).map((piece) => piece.trim());
     if (value === undefined) throw new FeatureGateError(`missing bool value for ${name}`);
-    const isOpen = parseBoolean(value);
-    if (isOpen === undefined) throw new FeatureGateError(`invalid value of ${name}=${value}`);
-    if (name === 'AllAlpha') stages.Alpha = isOpen;
-    else if (name === 'AllBeta') stages.Beta = isOpen;
-    else if (isGateOf(gates, name)) said[name] = isOpen;
+    const isEnabled = parseBoolean(value);
+    if (isEnabled === undefined) throw new FeatureGateError(`invalid value of ${name}=${value}`);
+    if (name === 'AllAlpha') stages.Alpha = isEnabled;
+    else if (name === 'AllBeta') stages.Beta = isEnabled;
+    else if (isGateOf(gates, name)) explicit[name] = isEnabled;
     else throw new FeatureGateError(`unrecognized feature gate: ${name}`);
   }
   for (const name of gateNames(gates)) {
-    const isOpen = said[name] ?? stages[gates[name].stage];
-    if (isOpen !== undefined) said[name] = isOpen;
+    const isEnabled = explicit[name] ?? stages[gates[name].stage];
+    if (isEnabled !== undefined) explicit[name] = isEnabled;
   }
-  return said;
+  return explicit;
 }
 
 /** Returns whether each gate is enabled: the override if there is one, otherwise the default. */
-export function settleGates<Name extends string>(
+export function resolveGates<Name extends string>(
   gates: Gates<Name>,
-  asked: { readonly [name in Name]?: boolean },
+  overrides: { readonly [name in Name]?: boolean },
 ): { [name in Name]: boolean } {
-  const settled = gateNames(gates).map((name) => [name, asked[name] ?? gates[name].default]);
+  const resolved = gateNames(gates).map((name) => [name, overrides[name] ?? gates[name].default]);
   // The entries contain every name.
-  return Object.fromEntries(settled) as { [name in Name]: boolean };
+  return Object.fromEntries(resolved) as { [name in Name]: boolean };
 }
 
 /** Returns the names of the gates. */

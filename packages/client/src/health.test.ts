@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { healthAnswer, ping, serveHealth } from './health.ts';
+import { healthResponse, ping, serveHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 
 const failing = () => {
@@ -60,7 +60,7 @@ const cases = [
   },
 ];
 for (const { name, checks, url, code, text } of cases) {
-  test(name, async () => assert.deepEqual(await healthAnswer('readyz', checks, url), { code, text }));
+  test(name, async () => assert.deepEqual(await healthResponse('readyz', checks, url), { code, text }));
 }
 
 test('health and metrics are served together', async () => {

@@ -11,7 +11,7 @@ export type HealthCheck = () => void | Promise<void>;
 export type HealthChecks = { readonly [name: string]: HealthCheck };
 
 /** Response of a health endpoint. */
-export type HealthAnswer = { readonly code: number; readonly text: string };
+export type HealthResponse = { readonly code: number; readonly text: string };
 
 /** Health check that always succeeds: the response itself proves that the process is alive. */
 export const ping: HealthCheck = () => {};
@@ -23,36 +23,36 @@ export const ping: HealthCheck = () => {};
  * await healthResponse('readyz', { ping, caches: () => assert(caches.hasSynced()) }, '/readyz?verbose');
  * ```
  */
-export async function healthAnswer(page: string, checks: HealthChecks, url: string): Promise<HealthAnswer> {
+export async function healthResponse(endpoint: string, checks: HealthChecks, url: string): Promise<HealthResponse> {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const name = pathname.slice(`/${page}/`.length);
+  const name = pathname.slice(`/${endpoint}/`.length);
   if (name !== '') {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (!check) return { code: 404, text: '404 page not found\n' };
-    const reason = await faultOf(check);
+    const reason = await failureOf(check);
     return reason === undefined ? { code: 200, text: 'ok' } : { code: 500, text: `internal server error: ${reason}\n` };
   }
   const excluded = new Set(searchParams.getAll('exclude'));
   const results = await Promise.all(
     Object.entries(checks).map(async ([each, check]) => {
-      if (excluded.delete(each)) return { line: `[+]${each} excluded: ok`, isWell: true };
+      if (excluded.delete(each)) return { line: `[+]${each} excluded: ok`, isHealthy: true };
       // The reason is in the log only, because this endpoint is readable without authentication.
-      const isWell = (await faultOf(check)) === undefined;
-      return { line: isWell ? `[+]${each} ok` : `[-]${each} failed: reason withheld`, isWell };
+      const isHealthy = (await failureOf(check)) === undefined;
+      return { line: isHealthy ? `[+]${each} ok` : `[-]${each} failed: reason withheld`, isHealthy };
     }),
   );
-  const isWell = results.every((result) => result.isWell);
-  if (isWell && !searchParams.has('verbose')) return { code: 200, text: 'ok' };
+  const isHealthy = results.every((result) => result.isHealthy);
+  if (isHealthy && !searchParams.has('verbose')) return { code: 200, text: 'ok' };
   const lines = results.map(({ line }) => line);
   if (excluded.size > 0) {
     const unknown = [...excluded].map((each) => JSON.stringify(each)).join(', ');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown}`);
   }
-  lines.push(`${page} check ${isWell ? 'passed' : 'failed'}`);
-  return { code: isWell ? 200 : 500, text: `${lines.join('\n')}\n` };
+  lines.push(`${endpoint} check ${isHealthy ? 'passed' : 'failed'}`);
+  return { code: isHealthy ? 200 : 500, text: `${lines.join('\n')}\n` };
 }
 
-async function faultOf(check: HealthCheck): Promise<string | undefined> {
+async function failureOf(check: HealthCheck): Promise<string | undefined> {
   try {
     await check();
     return undefined;
@@ -78,11 +78,11 @@ export type HealthServerOptions = {
    * Authorizes `/metrics` by the `Authorization` header; without it metrics are public. Health endpoints are always
    * public.
    */
-  readonly mayRead?: (path: string, authorization: string | undefined) => Promise<Access>;
+  readonly authorize?: (path: string, authorization: string | undefined) => Promise<AccessDecision>;
 };
 
 /** Result of an authorization; `unknown` means that the caller is not authenticated. */
-export type Access = 'allowed' | 'forbidden' | 'unknown';
+export type AccessDecision = 'allowed' | 'forbidden' | 'unknown';
 
 /**
  * Serves health endpoints and metrics until `close` is called.
@@ -94,28 +94,28 @@ export type Access = 'allowed' | 'forbidden' | 'unknown';
 export async function serveHealth(
   options: HealthServerOptions,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { live = { ping }, ready = { ping }, metrics, tls, mayRead } = options;
-  const pages: { readonly [page: string]: HealthChecks } = { healthz: live, livez: live, readyz: ready };
+  const { live = { ping }, ready = { ping }, metrics, tls, authorize } = options;
+  const endpoints: { readonly [endpoint: string]: HealthChecks } = { healthz: live, livez: live, readyz: ready };
 
-  async function answer({ url = '/', headers, method }: IncomingMessage): Promise<HealthAnswer & { type: string }> {
+  async function handle({ url = '/', headers, method }: IncomingMessage): Promise<HealthResponse & { type: string }> {
     const plain = 'text/plain; charset=utf-8';
     if (method !== 'GET' && method !== 'HEAD') return { code: 405, text: 'Method Not Allowed\n', type: plain };
-    const page = /^\/(\w+)(?:[/?]|$)/.exec(url)?.[1] ?? '';
-    if (page === 'metrics' && metrics) {
-      const access = (await mayRead?.('/metrics', headers.authorization)) ?? 'allowed';
+    const endpoint = /^\/(\w+)(?:[/?]|$)/.exec(url)?.[1] ?? '';
+    if (endpoint === 'metrics' && metrics) {
+      const access = (await authorize?.('/metrics', headers.authorization)) ?? 'allowed';
       if (access === 'unknown') return { code: 401, text: 'Unauthorized\n', type: plain };
       if (access === 'forbidden') return { code: 403, text: 'Forbidden\n', type: plain };
       const { type, text } = scrape(metrics, headers.accept);
       return { code: 200, type, text };
     }
-    const checks = Object.hasOwn(pages, page) ? pages[page] : undefined;
+    const checks = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined;
     if (!checks) return { code: 404, text: '404 page not found\n', type: plain };
-    return { ...(await healthAnswer(page, checks, url)), type: plain };
+    return { ...(await healthResponse(endpoint, checks, url)), type: plain };
   }
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const failed = { code: 500, text: 'Internal Server Error\n', type: 'text/plain; charset=utf-8' };
-    void answer(request)
+    void handle(request)
       .catch(() => failed)
       .then(({ code, text, type }) => {
         response.writeHead(code, {

@@ -4,10 +4,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { StatusError } from '@kruise/machinery/status';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { fixedCredentials } from './credentials.ts';
+import { staticCredentials } from './credentials.ts';
 import { parseProxy } from './http/proxy.ts';
 import { ConnectError, createHttpTransport, type HttpTransportOptions, TransportError } from './http-transport.ts';
 import { type FakeServer, type Handle, startFakeServer } from './testing/fake-server.ts';
@@ -326,7 +326,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
         {
           credentials: {
             current: () => ({ authorization: `Bearer ${token}` }),
-            refused() {
+            rejected() {
               token = 'new';
               return true;
             },
@@ -337,7 +337,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
     });
 
     test('reconnects when its client certificate has changed', async () => {
-      const authority = createAuthority('clients', Date.now());
+      const authority = createCertificateAuthority('clients', Date.now());
       const certificateOf = (commonName: string) =>
         authority.issue({ subject: { commonName }, usages: ['client auth'], nowMs: Date.now() });
       let certificate = certificateOf('one');
@@ -447,7 +447,7 @@ test('uses a new connection after GOAWAY', async () => {
   server.http2!.on('session', (session) => goodbyes.push(() => session.goaway()));
   const transport = createHttpTransport({ server: server.url, authorities: server.authorities, clock: systemClock });
   await transport.request({ method: 'POST', path: '/', body: {} });
-  for (const sayGoodbye of goodbyes) sayGoodbye();
+  for (const sendGoAway of goodbyes) sendGoAway();
   await transport.request({ method: 'POST', path: '/', body: {} });
   transport.close();
   await server.close();
@@ -497,7 +497,7 @@ test('times out on a server that accepts but never responds', async () => {
   const transport = createHttpTransport({
     server: `https://127.0.0.1:${port}`,
     clock,
-    credentials: fixedCredentials({}),
+    credentials: staticCredentials({}),
   });
   await assert.rejects(transport.request(get), { name: 'ConnectError', message: /30000 ms/ });
 });

@@ -6,17 +6,17 @@ import { trimTrailing } from '@kruise/values/trim';
 import {
   type Credential,
   type Credentials,
-  fixedCredentials,
   type Impersonation,
   impersonationHeaders,
+  staticCredentials,
 } from './credentials.ts';
-import { type Connections, createConnections, type WireAnswer } from './http/connections.ts';
+import { type Connections, createConnections, type WireResponse } from './http/connections.ts';
 import type { Endpoint } from './http/dial.ts';
-import { linesOf } from './http/lines.ts';
+import { splitLines } from './http/lines.ts';
 import { hostOf, isLoopback } from './http/proxy.ts';
-import { refusalOf, warningsIn } from './http/refusal.ts';
+import { parseWarnings, statusErrorOf } from './http/refusal.ts';
 import { ConnectError, reasonOf, TransportError } from './http/transport-error.ts';
-import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from './transport.ts';
+import type { ApiRequest, ApiResponse, Transport, WatchEvent } from './transport.ts';
 
 export { ConnectError, TransportError } from './http/transport-error.ts';
 
@@ -56,12 +56,12 @@ export type HttpTransport = Transport & {
 };
 
 /** Limits of retries: for responses with `Retry-After`, and for broken connections. */
-const maxPostponed = 10;
-const maxBroken = 3;
+const maxRetryAfterAttempts = 10;
+const maxConnectionAttempts = 3;
 /** A longer `Retry-After` is returned to the caller. */
 const maxRetryAfterSeconds = 60;
 /** Larger than any list of a server: protects the memory of the client. */
-const maxAnswerBytes = 512 * 2 ** 20;
+const maxResponseBytes = 512 * 2 ** 20;
 
 /**
  * Creates a transport over HTTP/2, or HTTP/1.1 if the server does not support HTTP/2.
@@ -71,7 +71,7 @@ const maxAnswerBytes = 512 * 2 ** 20;
  * ```
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const { clock, credentials = fixedCredentials({}), impersonate, requestTimeoutMs = 90_000 } = options;
+  const { clock, credentials = staticCredentials({}), impersonate, requestTimeoutMs = 90_000 } = options;
   const { server, prefix } = addressOf(options.server);
   const compress = options.compress ?? !(hostOf(server) === 'localhost' || isLoopback(hostOf(server)));
   const closing = new AbortController();
@@ -80,17 +80,17 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     ...(impersonate ? impersonationHeaders(impersonate) : {}),
   };
 
-  let used: { readonly certificate: Credential['certificate']; readonly connections: Connections } | undefined;
+  let current: { readonly certificate: Credential['certificate']; readonly connections: Connections } | undefined;
   /** Returns the connections of a client certificate; connections with an earlier certificate are closed when idle. */
   function connectionsFor({ certificate }: Credential): Connections {
     if (
-      used &&
-      used.certificate?.certificate === certificate?.certificate &&
-      used.certificate?.key === certificate?.key
+      current &&
+      current.certificate?.certificate === certificate?.certificate &&
+      current.certificate?.key === certificate?.key
     ) {
-      return used.connections;
+      return current.connections;
     }
-    used?.connections.retire();
+    current?.connections.retire();
     const endpoint: Endpoint = {
       server,
       ...(options.authorities === undefined ? {} : { authorities: options.authorities }),
@@ -105,25 +105,25 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       keepAliveMs: options.keepAliveMs ?? 30_000,
       keepAliveTimeoutMs: options.keepAliveTimeoutMs ?? 15_000,
     });
-    used = { certificate, connections };
+    current = { certificate, connections };
     return connections;
   }
 
   /** Sends a request and retries it on `Retry-After`, rejected credentials and broken connections. */
-  async function exchange(request: ApiRequest, signal: AbortSignal | undefined): Promise<WireAnswer> {
+  async function sendWithRetries(request: ApiRequest, signal: AbortSignal | undefined): Promise<WireResponse> {
     const { method, body, contentType = 'application/json' } = request;
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const path = `${prefix}${request.path}${queryOf(request.query)}`;
-    let postponed = 0;
-    let broken = 0;
-    let wasRenewed = false;
+    let retryAfterAttempts = 0;
+    let failedAttempts = 0;
+    let hasRenewedCredentials = false;
     for (;;) {
       if (closing.signal.aborted) throw new TransportError('the client is closed', { wasSent: false });
       const credential = await credentials.current(signal);
       const connections = connectionsFor(credential);
-      let answer: WireAnswer;
+      let response: WireResponse;
       try {
-        answer = await connections.send({
+        response = await connections.send({
           method,
           path,
           headers: {
@@ -137,36 +137,41 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
           ...(signal ? { signal } : {}),
         });
       } catch (error) {
-        if (isWorthRepeating(error, method) && ++broken < maxBroken) continue;
+        if (isRetriable(error, method) && ++failedAttempts < maxConnectionAttempts) continue;
         throw error;
       }
-      if (answer.code === 401 && !wasRenewed && credentials.refused?.(credential)) {
-        wasRenewed = true;
-        answer.body.resume();
+      if (response.code === 401 && !hasRenewedCredentials && credentials.rejected?.(credential)) {
+        hasRenewedCredentials = true;
+        response.body.resume();
         continue;
       }
-      const waitSeconds = retryAfterOf(answer);
-      if (waitSeconds === undefined || waitSeconds > maxRetryAfterSeconds || ++postponed > maxPostponed) return answer;
-      answer.body.resume();
+      const waitSeconds = retryAfterOf(response);
+      if (
+        waitSeconds === undefined ||
+        waitSeconds > maxRetryAfterSeconds ||
+        ++retryAfterAttempts > maxRetryAfterAttempts
+      )
+        return response;
+      response.body.resume();
       await after(clock, waitSeconds * 1000, signal ? AbortSignal.any([signal, closing.signal]) : closing.signal);
     }
   }
 
   return {
-    async request(request): Promise<ApiAnswer> {
-      const late = new AbortController();
+    async request(request): Promise<ApiResponse> {
+      const timeout = new AbortController();
       const cancel = clock.setTimer(requestTimeoutMs, () =>
-        late.abort(
+        timeout.abort(
           new TransportError(`no response from ${server.host} within ${requestTimeoutMs} ms`, { wasSent: true }),
         ),
       );
-      const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal;
+      const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal;
       try {
-        const answer = await exchange(request, signal);
-        const text = await textOf(answer, signal);
-        const { code, headers } = answer;
-        if (code < 200 || code > 299) throw refusalIn(answer, text);
-        return { code, object: bodyValue(text, answer), warnings: warningsIn(headers.warning) };
+        const response = await sendWithRetries(request, signal);
+        const text = await textOf(response, signal);
+        const { code, headers } = response;
+        if (code < 200 || code > 299) throw statusErrorIn(response, text);
+        return { code, object: bodyValue(text, response), warnings: parseWarnings(headers.warning) };
       } finally {
         cancel();
       }
@@ -175,30 +180,30 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     async *watch(request): AsyncGenerator<WatchEvent> {
       const { signal } = request;
       if (signal?.aborted) return;
-      let answer: WireAnswer | undefined;
+      let response: WireResponse | undefined;
       try {
-        answer = await exchange(request, signal);
-        if (answer.code !== 200) throw refusalIn(answer, await textOf(answer, signal));
-        for await (const { text, isWhole } of linesOf(decoded(answer))) {
-          if (!isWhole)
+        response = await sendWithRetries(request, signal);
+        if (response.code !== 200) throw statusErrorIn(response, await textOf(response, signal));
+        for await (const { text, isComplete } of splitLines(decoded(response))) {
+          if (!isComplete)
             throw new TransportError(`${server.host} closed the watch in the middle of an event`, { wasSent: true });
           if (text !== '') yield eventOf(text, server);
           if (signal?.aborted) return;
         }
-        if (!answer.isWhole() && !signal?.aborted) throw new Error('connection lost');
+        if (!response.isComplete() && !signal?.aborted) throw new Error('connection lost');
       } catch (error) {
         // An aborted watch ends without an error.
         if (signal?.aborted) return;
         if (error instanceof StatusError || error instanceof TransportError) throw error;
         throw new TransportError(`watch failed: ${reasonOf(error)}`, { wasSent: true, cause: error });
       } finally {
-        answer?.body.destroy();
+        response?.body.destroy();
       }
     },
 
     close() {
       closing.abort(new TransportError('the client is closed', { wasSent: false }));
-      used?.connections.close();
+      current?.connections.close();
     },
   };
 }
@@ -223,25 +228,29 @@ function queryOf(query: ApiRequest['query'] = {}): string {
 }
 
 /** GET requests are idempotent; a write is retried only if the server cannot have received it. */
-function isWorthRepeating(error: unknown, method: string): boolean {
+function isRetriable(error: unknown, method: string): boolean {
   // A failed connection attempt is not retried here, so that callers apply their backoff.
   if (!(error instanceof TransportError) || error instanceof ConnectError) return false;
   return method === 'GET' || !error.wasSent;
 }
 
 /** Returns the seconds of a `Retry-After` header, if there is one. */
-function retryAfterOf({ code, headers }: WireAnswer): number | undefined {
+function retryAfterOf({ code, headers }: WireResponse): number | undefined {
   if (code !== 429 && code < 500) return undefined;
   const seconds = headers['retry-after'];
   return typeof seconds === 'string' && /^\d+$/.test(seconds) ? Number(seconds) : undefined;
 }
 
-function refusalIn(answer: WireAnswer, body: string): StatusError {
-  const retryAfterSeconds = retryAfterOf(answer);
-  return refusalOf({ code: answer.code, body, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
+function statusErrorIn(response: WireResponse, body: string): StatusError {
+  const retryAfterSeconds = retryAfterOf(response);
+  return statusErrorOf({
+    code: response.code,
+    body,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
 }
 
-function decoded({ headers, body }: WireAnswer): Readable {
+function decoded({ headers, body }: WireResponse): Readable {
   if (headers['content-encoding'] !== 'gzip') return body;
   const plain = createGunzip();
   body.once('error', (error) => plain.destroy(error));
@@ -250,30 +259,30 @@ function decoded({ headers, body }: WireAnswer): Readable {
   return body.pipe(plain);
 }
 
-async function textOf(answer: WireAnswer, signal: AbortSignal | undefined): Promise<string> {
+async function textOf(response: WireResponse, signal: AbortSignal | undefined): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of decoded(answer) as AsyncIterable<Buffer>) {
+    for await (const chunk of decoded(response) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxAnswerBytes) throw new RangeError(`the response exceeds ${maxAnswerBytes} bytes`);
+      if (size > maxResponseBytes) throw new RangeError(`the response exceeds ${maxResponseBytes} bytes`);
       chunks.push(chunk);
     }
-    if (!answer.isWhole()) throw new Error('connection lost');
+    if (!response.isComplete()) throw new Error('connection lost');
   } catch (error) {
     signal?.throwIfAborted();
     throw new TransportError(`failed to read the response: ${reasonOf(error)}`, { wasSent: true, cause: error });
   }
-  const announced = answer.headers['content-length'];
-  const isPlain = answer.headers['content-encoding'] === undefined;
-  if (isPlain && announced !== undefined && Number(announced) !== size) {
-    throw new TransportError(`response truncated after ${size} of ${announced} bytes`, { wasSent: true });
+  const contentLength = response.headers['content-length'];
+  const isPlain = response.headers['content-encoding'] === undefined;
+  if (isPlain && contentLength !== undefined && Number(contentLength) !== size) {
+    throw new TransportError(`response truncated after ${size} of ${contentLength} bytes`, { wasSent: true });
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Parses a JSON body; other content types (`ok`, metrics) are returned as text. */
-function bodyValue(text: string, { headers }: WireAnswer): unknown {
+function bodyValue(text: string, { headers }: WireResponse): unknown {
   const type = headers['content-type'] ?? '';
   if (!/^application\/(json|[\w.-]+\+json)\b/.test(type)) return text;
   try {

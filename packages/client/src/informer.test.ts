@@ -11,7 +11,7 @@ import type { Transport, WatchEvent } from './transport.ts';
 const clock = virtualClock();
 const random = seededRandom('informer');
 
-function podNamed(name: string, version: number, more: Partial<Pod['metadata']> = {}, node?: string): Pod {
+function makePod(name: string, version: number, more: Partial<Pod['metadata']> = {}, node?: string): Pod {
   return {
     kind: 'Pod',
     apiVersion: 'v1',
@@ -23,21 +23,21 @@ function podNamed(name: string, version: number, more: Partial<Pod['metadata']> 
 /** A server that lists some Pods and then sends scripted events. */
 function scripted(listed: readonly Pod[]) {
   let lists = 0;
-  let say: (event: WatchEvent) => void = () => {};
+  let send: (event: WatchEvent) => void = () => {};
   const transport: Transport = {
     async request() {
       lists++;
       return { code: 200, object: { metadata: { resourceVersion: '10' }, items: listed }, warnings: [] };
     },
     async *watch() {
-      for (;;) yield await new Promise<WatchEvent>((resolve) => (say = resolve));
+      for (;;) yield await new Promise<WatchEvent>((resolve) => (send = resolve));
     },
   };
   return {
     client: createClient(transport),
     lists: () => lists,
-    async say(type: WatchEvent['type'], object: unknown) {
-      say({ type, object });
+    async send(type: WatchEvent['type'], object: unknown) {
+      send({ type, object });
       await clock.advanceAsync(0);
     },
   };
@@ -57,9 +57,9 @@ const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name
 test('objects are found by key, namespace, owner and any index', async () => {
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'owner' };
   const { informer, stop } = await running([
-    podNamed('a', 1, { ownerReferences: [{ ...owner, controller: true }] }, 'node-1'),
-    podNamed('b', 2, { ownerReferences: [owner] }, 'node-1'),
-    podNamed('c', 3, { namespace: 'other' }, 'node-2'),
+    makePod('a', 1, { ownerReferences: [{ ...owner, controller: true }] }, 'node-1'),
+    makePod('b', 2, { ownerReferences: [owner] }, 'node-1'),
+    makePod('c', 3, { namespace: 'other' }, 'node-2'),
   ]);
   const byNode = ({ spec }: Pod) => (spec?.nodeName ? [spec.nodeName] : []);
   assert.equal(informer.get('default/a')?.metadata.resourceVersion, '1');
@@ -77,74 +77,74 @@ test('objects are found by key, namespace, owner and any index', async () => {
 
 test('an object is found by each of its current index values and by no former one', async () => {
   const labelled = (version: number, keys: readonly number[]) =>
-    podNamed('a', version, { labels: Object.fromEntries(keys.map((key) => [`l-${key}`, 'x'])) });
+    makePod('a', version, { labels: Object.fromEntries(keys.map((key) => [`l-${key}`, 'x'])) });
   const numbers = Array.from({ length: 40 }, (_, index) => index);
   const { server, informer, stop } = await running([labelled(1, numbers)]);
   const byLabel = ({ metadata }: Pod) => Object.keys(metadata.labels ?? {});
   const found = () => numbers.filter((key) => informer.byIndex(byLabel, `l-${key}`).length > 0);
   assert.deepEqual(found(), numbers);
   for (const [version, kept] of [numbers.slice(20), numbers.slice(0, 30), numbers.slice(5, 10), []].entries()) {
-    await server.say('MODIFIED', labelled(11 + version, kept));
+    await server.send('MODIFIED', labelled(11 + version, kept));
     assert.deepEqual(found(), kept);
   }
   stop.abort();
 });
 
 test('an index follows changes', async () => {
-  const { informer, server, stop } = await running([podNamed('a', 1, {}, 'node-1'), podNamed('b', 2, {}, 'node-1')]);
+  const { informer, server, stop } = await running([makePod('a', 1, {}, 'node-1'), makePod('b', 2, {}, 'node-1')]);
   const byNode = ({ spec }: Pod) => (spec?.nodeName ? [spec.nodeName] : []);
   assert.equal(names(informer.byIndex(byNode, 'node-1')), 'a b');
-  await server.say('MODIFIED', podNamed('a', 11, {}, 'node-2'));
-  await server.say('MODIFIED', podNamed('b', 12, { labels: { app: 'web' } }, 'node-1'));
+  await server.send('MODIFIED', makePod('a', 11, {}, 'node-2'));
+  await server.send('MODIFIED', makePod('b', 12, { labels: { app: 'web' } }, 'node-1'));
   assert.equal(names(informer.byIndex(byNode, 'node-1')), 'b');
   assert.deepEqual(informer.byIndex(byNode, 'node-1')[0]?.metadata.labels, { app: 'web' });
   assert.equal(names(informer.byIndex(byNode, 'node-2')), 'a');
-  await server.say('DELETED', podNamed('b', 13, {}, 'node-1'));
+  await server.send('DELETED', makePod('b', 13, {}, 'node-1'));
   assert.equal(names(informer.byIndex(byNode, 'node-1')), '');
   stop.abort();
 });
 
 test('objects are shared, not copied', async () => {
-  const listed = podNamed('a', 1);
-  const changed = podNamed('a', 11);
+  const listed = makePod('a', 1);
+  const changed = makePod('a', 11);
   const { informer, server, stop } = await running([listed]);
   assert.equal(informer.get('default/a'), listed);
-  await server.say('MODIFIED', changed);
+  await server.send('MODIFIED', changed);
   assert.equal(informer.list()[0], changed);
   stop.abort();
 });
 
 test('a handler receives the cached objects, then each change with the previous object', async () => {
-  const { informer, server, stop } = await running([podNamed('a', 1)]);
+  const { informer, server, stop } = await running([makePod('a', 1)]);
   const heard: string[] = [];
   informer.handle(({ type, object, previous, cause }) => {
     heard.push([type, object.metadata.resourceVersion, previous?.metadata.resourceVersion ?? '-', cause].join(' '));
   });
-  await server.say('MODIFIED', podNamed('a', 11));
-  await server.say('DELETED', podNamed('a', 12));
+  await server.send('MODIFIED', makePod('a', 11));
+  await server.send('DELETED', makePod('a', 12));
   assert.deepEqual(heard, ['added 1 - initial', 'updated 11 1 event', 'deleted 12 - event']);
   stop.abort();
 });
 
 test('a repeated event is not delivered again', async () => {
-  const { informer, server, stop } = await running([podNamed('a', 1)]);
+  const { informer, server, stop } = await running([makePod('a', 1)]);
   const heard: Change<Pod>[] = [];
   informer.handle((change) => {
     heard.push(change);
   });
-  await server.say('ADDED', podNamed('a', 1));
-  await server.say('DELETED', podNamed('b', 11));
+  await server.send('ADDED', makePod('a', 1));
+  await server.send('DELETED', makePod('b', 11));
   assert.equal(heard.length, 1);
   stop.abort();
 });
 
 test('an object that was replaced by another with its name is delivered as a deletion and an addition', async () => {
-  const { informer, server, stop } = await running([podNamed('a', 1)]);
+  const { informer, server, stop } = await running([makePod('a', 1)]);
   const heard: string[] = [];
   informer.handle(({ type, object }) => {
     heard.push(`${type} ${object.metadata.uid}`);
   });
-  await server.say('MODIFIED', podNamed('a', 11, { uid: 'second' }));
+  await server.send('MODIFIED', makePod('a', 11, { uid: 'second' }));
   assert.deepEqual(heard, ['added uid-a', 'deleted uid-a', 'added second']);
   stop.abort();
 });
@@ -164,8 +164,8 @@ test('a handler that waits or throws does not block other handlers', async () =>
   informer.handle(({ object }) => {
     quick.push(object.metadata.resourceVersion!);
   });
-  await server.say('ADDED', podNamed('a', 11));
-  await server.say('MODIFIED', podNamed('a', 12));
+  await server.send('ADDED', makePod('a', 11));
+  await server.send('MODIFIED', makePod('a', 12));
   assert.deepEqual([slow, quick], [[], ['11', '12']]);
   for (let turn = 0; turn < 2; turn++) {
     proceed();
@@ -176,7 +176,7 @@ test('a handler that waits or throws does not block other handlers', async () =>
 });
 
 test('a resync delivers all objects again, with the same previous object', async () => {
-  const { informer, stop } = await running([podNamed('a', 1)]);
+  const { informer, stop } = await running([makePod('a', 1)]);
   const heard: Change<Pod>[] = [];
   const ended = new AbortController();
   informer.handle(
@@ -198,7 +198,7 @@ test('a resync delivers all objects again, with the same previous object', async
 });
 
 test('caches list a kind once for all readers and throw before they have synced', async () => {
-  const server = scripted([podNamed('a', 1)]);
+  const server = scripted([makePod('a', 1)]);
   const stop = new AbortController();
   const caches = createCaches(server.client, clock, random, {}, stop.signal);
   assert.throws(() => caches.of(pod), NotSyncedError);
@@ -233,7 +233,7 @@ test('a failed list is reported and retried', async () => {
 });
 
 test('a second refresh before the first list is complete resolves both waiters', async () => {
-  const { informer, stop } = await running([podNamed('a', 1)]);
+  const { informer, stop } = await running([makePod('a', 1)]);
   informer.refresh();
   const first = informer.synced;
   informer.refresh();

@@ -8,7 +8,7 @@ import type { Clock } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import { jitter, type Random } from '@kruise/values/random';
 import type { Client } from './client.ts';
-import { isAtLeast, type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
+import { isVersionAtLeast, type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
 import { createObjectStore, type ObjectReader } from './object-store.ts';
 import { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './reflector.ts';
 
@@ -50,7 +50,7 @@ export type Informer<T> = ObjectReader<T> & {
   /** Reports whether the cache has reached a resourceVersion, as far as versions are comparable. */
   hasReached(version: string): boolean;
   /** Live read of an object, bypassing the cache; undefined if it does not exist. */
-  ask(key: Key): Promise<T | undefined>;
+  fetch(key: Key): Promise<T | undefined>;
 };
 
 /** A cache was read before its initial list was complete. The caller waits for `synced` and retries. */
@@ -65,10 +65,10 @@ export class NotSyncedError extends Error {
 }
 
 /** Calls a function that reads caches, and retries it until they have synced. */
-export async function onceSynced<T>(ask: () => T | Promise<T>): Promise<T> {
+export async function onceSynced<T>(fetch: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await ask();
+      return await fetch();
     } catch (error) {
       if (!(error instanceof NotSyncedError)) throw error;
       await error.synced;
@@ -106,64 +106,64 @@ export function startInformer<K extends Kind>(
   const { transform, onError = () => {}, ...reflectorOptions } = options;
   const store = createObjectStore<T>();
   const listeners = new Set<Listener<T>>();
-  let awaited = Promise.withResolvers<void>();
+  let pendingSync = Promise.withResolvers<void>();
   let isListed = false;
   let version: string | undefined;
 
-  const tell = (change: Change<T>) => {
-    for (const listener of listeners) listener.tell(change);
+  const notify = (change: Change<T>) => {
+    for (const listener of listeners) listener.notify(change);
   };
-  const put = (key: Key, object: T, cause: Change<T>['cause']) => {
-    const known = store.get(key);
+  const upsert = (key: Key, object: T, cause: Change<T>['cause']) => {
+    const cached = store.get(key);
     // A list contains unchanged objects, too.
-    if (known !== undefined && isSameVersion(known, object)) return;
-    const kept = transform ? (transform(object) as T) : object;
-    store.set(key, kept);
-    if (known === undefined) {
-      tell({ type: 'added', object: kept, cause });
-    } else if (known.metadata.uid !== kept.metadata.uid) {
+    if (cached !== undefined && isSameVersion(cached, object)) return;
+    const stored = transform ? (transform(object) as T) : object;
+    store.set(key, stored);
+    if (cached === undefined) {
+      notify({ type: 'added', object: stored, cause });
+    } else if (cached.metadata.uid !== stored.metadata.uid) {
       // The object was deleted and created again with the same name while the watch was interrupted.
-      tell({ type: 'deleted', object: known, cause: 'event' });
-      tell({ type: 'added', object: kept, cause: 'event' });
+      notify({ type: 'deleted', object: cached, cause: 'event' });
+      notify({ type: 'added', object: stored, cause: 'event' });
     } else {
-      tell({ type: 'updated', object: kept, previous: known, cause: 'event' });
+      notify({ type: 'updated', object: stored, previous: cached, cause: 'event' });
     }
   };
-  const take = (key: Key, last: T | undefined) => {
-    const known = store.remove(key);
-    if (known !== undefined) tell({ type: 'deleted', object: last ?? known, cause: 'event' });
+  const remove = (key: Key, last: T | undefined) => {
+    const cached = store.remove(key);
+    if (cached !== undefined) notify({ type: 'deleted', object: last ?? cached, cause: 'event' });
   };
 
   const sink: ReflectorSink<T> = {
     replace(objects, listVersion) {
       const cause = version === undefined ? 'initial' : 'event';
-      const left = new Set(version === undefined ? [] : store.keys());
+      const stale = new Set(version === undefined ? [] : store.keys());
       version = listVersion;
       for (const object of objects) {
         const key = keyOf(object);
-        left.delete(key);
-        put(key, object, cause);
+        stale.delete(key);
+        upsert(key, object, cause);
       }
-      for (const key of left) take(key, undefined);
+      for (const key of stale) remove(key, undefined);
       isListed = true;
-      awaited.resolve();
+      pendingSync.resolve();
     },
     change(type, object) {
       version = object.metadata.resourceVersion;
-      if (type === 'DELETED') take(keyOf(object), object);
-      else put(keyOf(object), object, 'event');
+      if (type === 'DELETED') remove(keyOf(object), object);
+      else upsert(keyOf(object), object, 'event');
     },
     progress(reached) {
       version = reached;
     },
   };
-  let round = linkedController(signal);
-  const reflect = (newest: Pick<ReflectorOptions, 'newest'>) => {
-    const { signal: ended } = round;
+  let run = linkedController(signal);
+  const startReflector = (newest: Pick<ReflectorOptions, 'newest'>) => {
+    const { signal: ended } = run;
     const settings = { ...reflectorOptions, ...newest, onError };
-    void runReflector(client, clock, random, kind, settings, whileUnended(sink, ended), ended);
+    void runReflector(client, clock, random, kind, settings, untilAborted(sink, ended), ended);
   };
-  reflect({});
+  startReflector({});
 
   return {
     get: store.get,
@@ -179,7 +179,7 @@ export function startInformer<K extends Kind>(
       if (ended.aborted) return;
       const listener = createListener<T>(handler, onError);
       ended.addEventListener('abort', () => listeners.delete(listener), { once: true });
-      for (const object of store.list()) listener.tell({ type: 'added', object, cause: 'initial' });
+      for (const object of store.list()) listener.notify({ type: 'added', object, cause: 'initial' });
       listeners.add(listener);
       if (!resyncMs) return;
       const wait = () => {
@@ -187,7 +187,7 @@ export function startInformer<K extends Kind>(
           jitter(random, resyncMs, 0.1),
           () => {
             for (const object of store.list()) {
-              listener.tell({ type: 'updated', object, previous: object, cause: 'resync' });
+              listener.notify({ type: 'updated', object, previous: object, cause: 'resync' });
             }
             wait();
           },
@@ -198,19 +198,19 @@ export function startInformer<K extends Kind>(
     },
     hasSynced: () => version !== undefined,
     get synced() {
-      return awaited.promise;
+      return pendingSync.promise;
     },
     refresh() {
       // While a list is pending its promise is kept: the list of this refresh is newer and resolves that promise as
       // well.
-      if (isListed) awaited = Promise.withResolvers();
+      if (isListed) pendingSync = Promise.withResolvers();
       isListed = false;
-      round.abort();
-      round = linkedController(signal);
-      reflect({ newest: true });
+      run.abort();
+      run = linkedController(signal);
+      startReflector({ newest: true });
     },
-    hasReached: (wanted) => isAtLeast(version, wanted),
-    async ask(key) {
+    hasReached: (wanted) => isVersionAtLeast(version, wanted),
+    async fetch(key) {
       const { name, ...place } = referenceOf(key);
       // A list with a field selector: an informer needs the permission to list, and so no further permission is
       // necessary.
@@ -221,7 +221,7 @@ export function startInformer<K extends Kind>(
 }
 
 /** Wraps a sink so that it ignores a reflector that has been aborted but still delivers a result. */
-function whileUnended<T>({ replace, change, progress }: ReflectorSink<T>, ended: AbortSignal): ReflectorSink<T> {
+function untilAborted<T>({ replace, change, progress }: ReflectorSink<T>, ended: AbortSignal): ReflectorSink<T> {
   return {
     replace: (objects, version) => ended.aborted || replace(objects, version),
     change: (type, object) => ended.aborted || change(type, object),
@@ -233,7 +233,7 @@ function isSameVersion(a: KubernetesObject, b: KubernetesObject): boolean {
   return a.metadata.resourceVersion === b.metadata.resourceVersion && a.metadata.uid === b.metadata.uid;
 }
 
-type Listener<T> = { tell(change: Change<T>): void };
+type Listener<T> = { notify(change: Change<T>): void };
 
 /**
  * Delivers events to one handler in order. An idle handler is called synchronously. Events for a busy handler are put
@@ -253,7 +253,7 @@ function createListener<T>(handler: Handler<T>, onError: (error: unknown) => voi
       return undefined;
     }
   };
-  const catchUp = async (pending: Promise<void> | undefined) => {
+  const drainBacklog = async (pending: Promise<void> | undefined) => {
     await pending;
     while (backlog.length > 0) {
       const batch = backlog;
@@ -263,7 +263,7 @@ function createListener<T>(handler: Handler<T>, onError: (error: unknown) => voi
     isBusy = false;
   };
   return {
-    tell(change) {
+    notify(change) {
       if (isBusy) {
         backlog.push(change);
         return;
@@ -271,7 +271,7 @@ function createListener<T>(handler: Handler<T>, onError: (error: unknown) => voi
       // Events that the handler itself causes during this call are delivered after the current one.
       isBusy = true;
       const pending = call(change);
-      if (pending || backlog.length > 0) void catchUp(pending);
+      if (pending || backlog.length > 0) void drainBacklog(pending);
       else isBusy = false;
     },
   };
@@ -289,7 +289,7 @@ export type Caches = {
   /** Stops the informers of a kind and drops their caches, for example when the kind is no longer served. */
   forget(kind: Kind): void;
   /** Returns the informers that select an object, as far as that is known. */
-  seeing(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
+  informersFor(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
   /** Refreshes all informers; `synced` waits for the new lists. */
   refresh(): void;
   /** Reports whether all informers have synced. */
@@ -320,7 +320,7 @@ export function createCaches(
   signal: AbortSignal,
 ): Caches {
   const { defaults = {}, ...informerOptions } = options;
-  const informers = new Map<string, Selected>();
+  const informers = new Map<string, InformerEntry>();
 
   const informer = <K extends Kind>(kind: K, selection: Selection = defaults): Informer<ObjectOf<K>> => {
     const { namespace = '', labelSelector = '', fieldSelector = '' } = selection;
@@ -336,7 +336,7 @@ export function createCaches(
       else signal.addEventListener('abort', stop);
       const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, ending.signal);
       // Objects of every kind have metadata.
-      found = { kind, stop, sees: coverageOf(selection), informer: started as unknown as Informer<KubernetesObject> };
+      found = { kind, stop, selects: matcherOf(selection), informer: started as unknown as Informer<KubernetesObject> };
       informers.set(id, found);
     }
     // The informer was created for this kind.
@@ -357,8 +357,10 @@ export function createCaches(
         informers.delete(id);
       }
     },
-    seeing: (kind, object) =>
-      [...informers.values()].filter((each) => each.kind === kind && each.sees(object)).map(({ informer }) => informer),
+    informersFor: (kind, object) =>
+      [...informers.values()]
+        .filter((each) => each.kind === kind && each.selects(object))
+        .map(({ informer }) => informer),
     refresh() {
       for (const { informer: each } of informers.values()) each.refresh();
     },
@@ -369,15 +371,15 @@ export function createCaches(
   };
 }
 
-type Selected = {
+type InformerEntry = {
   readonly kind: Kind;
   readonly stop: () => void;
-  readonly sees: (object: KubernetesObject) => boolean;
+  readonly selects: (object: KubernetesObject) => boolean;
   readonly informer: Informer<KubernetesObject>;
 };
 
 /** Returns a predicate for the selected objects. Field selectors are evaluated by the server only. */
-function coverageOf({ namespace, labelSelector, fieldSelector }: Selection): (object: KubernetesObject) => boolean {
+function matcherOf({ namespace, labelSelector, fieldSelector }: Selection): (object: KubernetesObject) => boolean {
   if (fieldSelector) return () => false;
   const { matches } = parseSelector(labelSelector ?? '');
   return ({ metadata }) => (!namespace || metadata.namespace === namespace) && matches(metadata.labels);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyJsonPatch } from '@kruise/machinery/json-patch';
 import fc from 'fast-check';
-import { jsonPatchOf } from './json-patch-diff.ts';
+import { createJsonPatch } from './json-patch-diff.ts';
 
 const cases: { name: string; from: unknown; to: unknown; patch: unknown[] }[] = [
   { name: 'equal values have no operations', from: { a: [1] }, to: { a: [1] }, patch: [] },
@@ -35,7 +35,7 @@ const cases: { name: string; from: unknown; to: unknown; patch: unknown[] }[] = 
   },
 ];
 for (const { name, from, to, patch } of cases) {
-  test(name, () => assert.deepEqual(jsonPatchOf(from, to), patch));
+  test(name, () => assert.deepEqual(createJsonPatch(from, to), patch));
 }
 
 test('a patch of any two objects turns one into the other', () => {
@@ -51,7 +51,7 @@ test('a patch of any two objects turns one into the other', () => {
   const object = fc.dictionary(fc.constantFrom('a', 'b', 'c'), value, { noNullPrototype: true });
   fc.assert(
     fc.property(object, object, (from, to) => {
-      assert.deepEqual(applyJsonPatch(from, jsonPatchOf(from, to)), to);
+      assert.deepEqual(applyJsonPatch(from, createJsonPatch(from, to)), to);
     }),
     { numRuns: 500 },
   );

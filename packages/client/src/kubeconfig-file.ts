@@ -13,7 +13,7 @@ export type KubeconfigFile = {
 };
 
 /** Server and credentials of a kubeconfig with one cluster. */
-export type OneCluster = {
+export type SingleClusterConfig = {
   /** Name of the cluster, the user and the context. */
   readonly name: string;
   readonly server: string;
@@ -28,7 +28,7 @@ export function kubeconfigData(text: string): string {
 }
 
 /** Returns a self-contained kubeconfig of one cluster. */
-export function kubeconfigFileOf({ name, server, authorities, certificate }: OneCluster): KubeconfigFile {
+export function kubeconfigFileOf({ name, server, authorities, certificate }: SingleClusterConfig): KubeconfigFile {
   return {
     apiVersion: 'v1',
     kind: 'Config',

@@ -7,7 +7,7 @@ import { virtualClock } from '@kruise/values/virtual-clock';
 import { impersonationHeaders } from './credentials.ts';
 import { proxyFromEnvironment } from './http/proxy.ts';
 import { inClusterServer, isInCluster } from './in-cluster.ts';
-import { chooseServer, type KubeconfigUser, loadKubeconfig, parseKubeconfig } from './kubeconfig.ts';
+import { type KubeconfigUser, loadKubeconfig, parseKubeconfig, resolveServer } from './kubeconfig.ts';
 import { formatKubeconfig, kubeconfigFileOf } from './kubeconfig-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kruise-kubeconfig-'));
@@ -31,7 +31,7 @@ function chosen(user: KubeconfigUser, cluster: object = {}) {
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
   };
-  return chooseServer(parseKubeconfig(JSON.stringify(config), folder), { clock, environment });
+  return resolveServer(parseKubeconfig(JSON.stringify(config), folder), { clock, environment });
 }
 
 const current = (user: KubeconfigUser, cluster?: object) => chosen(user, cluster).credentials!.current();
@@ -74,7 +74,7 @@ test('resolves relative paths against the directory of the file', async () => {
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'space' } }],
     'current-context': 'x',
   });
-  const server = chooseServer(loadKubeconfig({ path }), { clock, environment });
+  const server = resolveServer(loadKubeconfig({ path }), { clock, environment });
   assert.deepEqual([server.authorities, server.namespace], ['the authority', 'space']);
   assert.deepEqual(await server.credentials!.current(), {
     certificate: { certificate: 'the certificate', key: 'the key' },
@@ -104,7 +104,7 @@ test('overrides context, cluster and user', async () => {
     folder,
   );
   const choose = async (choice: object) => {
-    const { server, credentials } = chooseServer(config, { clock, environment, ...choice });
+    const { server, credentials } = resolveServer(config, { clock, environment, ...choice });
     return [server, (await credentials!.current()).authorization];
   };
   assert.deepEqual(await choose({}), ['https://a', 'Bearer a']);
@@ -150,8 +150,8 @@ for (const text of ['[]', 'clusters: 1', 'clusters: [{}]', 'a: [', '{"a":1}}']) 
 
 test('rejects names of missing entries', () => {
   const config = parseKubeconfig('contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x', folder);
-  assert.throws(() => chooseServer(config, { clock, environment }), /cluster "c" does not exist/);
-  assert.throws(() => chooseServer(config, { clock, environment, context: 'y' }), /context "y" does not exist/);
+  assert.throws(() => resolveServer(config, { clock, environment }), /cluster "c" does not exist/);
+  assert.throws(() => resolveServer(config, { clock, environment, context: 'y' }), /context "y" does not exist/);
 });
 
 test('sends impersonation headers', () => {
@@ -179,12 +179,12 @@ test('rereads a token file periodically and when its token is rejected', async (
   clock.advance(60_000);
   assert.equal(await shown(), 'Bearer two');
   writeFileSync(path, 'three');
-  assert.equal(credentials!.refused!({ authorization: 'Bearer two' }), true);
+  assert.equal(credentials!.rejected!({ authorization: 'Bearer two' }), true);
   assert.equal(await shown(), 'Bearer three');
   rmSync(path);
   clock.advance(60_000);
   assert.equal(await shown(), 'Bearer three');
-  assert.equal(credentials!.refused!({ authorization: 'Bearer three' }), false);
+  assert.equal(credentials!.rejected!({ authorization: 'Bearer three' }), false);
 });
 
 /** A plugin that logs its calls. */
@@ -260,7 +260,7 @@ test('runs a plugin once for concurrent requests, and again before its token exp
   clock.advance(50_000);
   await credentials!.current();
   assert.equal(calls().length, 2);
-  assert.equal(credentials!.refused!(credential), true);
+  assert.equal(credentials!.rejected!(credential), true);
 });
 
 const badPlugins: readonly (readonly [name: string, script: string, message: RegExp])[] = [
@@ -330,7 +330,7 @@ test('resolves the in-cluster configuration', async () => {
 test('parses its own output', async () => {
   const certificate = { certificate: 'cert', key: 'key' };
   const text = formatKubeconfig(kubeconfigFileOf({ name: 'n', server: 'https://h:1', authorities: 'ca', certificate }));
-  const server = chooseServer(parseKubeconfig(text, folder), { clock, environment });
+  const server = resolveServer(parseKubeconfig(text, folder), { clock, environment });
   assert.deepEqual([server.server, server.authorities], ['https://h:1', 'ca']);
   assert.deepEqual(await server.credentials!.current(), { certificate });
 });

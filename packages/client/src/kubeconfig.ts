@@ -3,7 +3,13 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import type { Clock } from '@kruise/values/clock';
-import { basic, bearer, type Credentials, fixedCredentials, type Impersonation } from './credentials.ts';
+import {
+  basicAuthorization,
+  bearerAuthorization,
+  type Credentials,
+  type Impersonation,
+  staticCredentials,
+} from './credentials.ts';
 import { type Environment, parseProxy, proxyFromEnvironment } from './http/proxy.ts';
 import type { ServerConfig } from './http-transport.ts';
 import { type ExecPlugin, pluginCredentials } from './kubeconfig/exec-plugin.ts';
@@ -56,7 +62,7 @@ export class KubeconfigError extends Error {
 }
 
 /** Locations of kubeconfig files. */
-export type KubeconfigPlace = {
+export type KubeconfigLocation = {
   /** Explicit path (`--kubeconfig`); disables `KUBECONFIG` and the default file. */
   readonly path?: string;
   readonly environment?: Environment;
@@ -64,15 +70,15 @@ export type KubeconfigPlace = {
 };
 
 /** Loads the kubeconfig as kubectl does: an explicit file, the merged files of `KUBECONFIG`, or `~/.kube/config`. */
-export function loadKubeconfig(place: KubeconfigPlace = {}): Kubeconfig {
-  if (place.path !== undefined) return readKubeconfigFile(place.path);
-  return mergeKubeconfigs(kubeconfigFiles(place).filter(existsSync).map(readKubeconfigFile));
+export function loadKubeconfig(location: KubeconfigLocation = {}): Kubeconfig {
+  if (location.path !== undefined) return readKubeconfigFile(location.path);
+  return mergeKubeconfigs(kubeconfigFiles(location).filter(existsSync).map(readKubeconfigFile));
 }
 
 /** Returns the files that `loadKubeconfig` reads, including missing ones. */
-export function kubeconfigFiles(place: KubeconfigPlace = {}): readonly string[] {
-  if (place.path !== undefined) return [place.path];
-  const { environment = process.env, homeDirectory = homedir() } = place;
+export function kubeconfigFiles(location: KubeconfigLocation = {}): readonly string[] {
+  if (location.path !== undefined) return [location.path];
+  const { environment = process.env, homeDirectory = homedir() } = location;
   const listed = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
   return listed.length > 0 ? [...new Set(listed)] : [join(homeDirectory, '.kube', 'config')];
 }
@@ -96,7 +102,7 @@ export function readKubeconfigFile(path: string): Kubeconfig {
 export function parseKubeconfig(text: string, directory: string): Kubeconfig {
   const value = text.trim() === '' ? {} : parseYaml(text);
   if (!isRecord(value)) throw new KubeconfigError('not a kubeconfig');
-  const absolute = <T extends object>(entry: T, fields: readonly (keyof T & string)[]): T => {
+  const resolvePaths = <T extends object>(entry: T, fields: readonly (keyof T & string)[]): T => {
     const paths = fields.flatMap((field) => {
       const path = entry[field];
       return typeof path === 'string' && path !== '' && !isAbsolute(path) ? [[field, join(directory, path)]] : [];
@@ -106,13 +112,13 @@ export function parseKubeconfig(text: string, directory: string): Kubeconfig {
   const current = value['current-context'];
   return {
     clusters: entriesOf<KubeconfigCluster>(value, 'clusters', 'cluster', (cluster) =>
-      absolute(cluster, ['certificate-authority']),
+      resolvePaths(cluster, ['certificate-authority']),
     ),
     users: entriesOf<KubeconfigUser>(value, 'users', 'user', (user) => {
       const { exec } = user;
       // A command without a slash is looked up in PATH; with a slash it is a file.
-      const plugin = exec && /[\\/]/.test(exec.command ?? '') ? { exec: absolute(exec, ['command']) } : {};
-      return { ...absolute(user, ['client-certificate', 'client-key', 'tokenFile']), ...plugin };
+      const plugin = exec && /[\\/]/.test(exec.command ?? '') ? { exec: resolvePaths(exec, ['command']) } : {};
+      return { ...resolvePaths(user, ['client-certificate', 'client-key', 'tokenFile']), ...plugin };
     }),
     contexts: entriesOf<KubeconfigContext>(value, 'contexts', 'context', (context) => context),
     ...(typeof current === 'string' && current !== '' ? { currentContext: current } : {}),
@@ -154,7 +160,7 @@ function entriesOf<T extends object>(
 }
 
 /** Overrides of the current context. */
-export type KubeconfigChoice = {
+export type KubeconfigOverrides = {
   readonly context?: string;
   readonly cluster?: string;
   readonly user?: string;
@@ -163,7 +169,7 @@ export type KubeconfigChoice = {
 };
 
 /** Server configuration and default namespace of a context. */
-export type ChosenServer = ServerConfig & { readonly namespace: string };
+export type ResolvedServer = ServerConfig & { readonly namespace: string };
 
 /**
  * Resolves the server and credentials of a context.
@@ -172,13 +178,13 @@ export type ChosenServer = ServerConfig & { readonly namespace: string };
  * const { namespace, ...server } = resolveServer(loadKubeconfig(), { context: 'staging', clock: systemClock });
  * ```
  */
-export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): ChosenServer {
-  const { environment = process.env } = choice;
-  const contextName = choice.context ?? config.currentContext;
+export function resolveServer(config: Kubeconfig, overrides: KubeconfigOverrides): ResolvedServer {
+  const { environment = process.env } = overrides;
+  const contextName = overrides.context ?? config.currentContext;
   const context = contextName === undefined ? {} : config.contexts.get(contextName);
   if (!context) throw new KubeconfigError(`context ${JSON.stringify(contextName)} does not exist`);
-  const clusterName = choice.cluster ?? context.cluster;
-  const userName = choice.user ?? context.user;
+  const clusterName = overrides.cluster ?? context.cluster;
+  const userName = overrides.user ?? context.user;
   if (clusterName === undefined)
     throw new KubeconfigError('no current context is set; select one with --context or kubectl config use-context');
   const cluster = config.clusters.get(clusterName);
@@ -187,7 +193,7 @@ export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): Chos
   if (!user) throw new KubeconfigError(`user ${JSON.stringify(userName)} does not exist`);
   if (!cluster.server) throw new KubeconfigError(`cluster ${JSON.stringify(clusterName)} has no server`);
 
-  const authorities = contentOf(cluster, 'certificate-authority');
+  const authorities = readData(cluster, 'certificate-authority');
   const isInsecure = cluster['insecure-skip-tls-verify'] === true;
   if (isInsecure && authorities !== undefined) {
     throw new KubeconfigError('specifying a root certificates file with the insecure flag is not allowed');
@@ -204,24 +210,21 @@ export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): Chos
     ...(isInsecure ? { insecureSkipVerify: true } : {}),
     ...(cluster['disable-compression'] ? { compress: false } : {}),
     ...(proxy ? { proxy } : {}),
-    credentials: credentialsOf(userName ?? '', user, cluster, authorities, choice.clock, environment),
+    credentials: credentialsOf(userName ?? '', user, cluster, authorities, overrides.clock, environment),
     ...(impersonate ? { impersonate } : {}),
     namespace: context.namespace || 'default',
   };
 }
 
 /** Returns the value of a `-data` field, or the contents of the file that the entry names. */
-function contentOf<K extends string>(
-  entry: { readonly [F in K | `${K}-data`]?: string },
-  field: K,
-): string | undefined {
+function readData<K extends string>(entry: { readonly [F in K | `${K}-data`]?: string }, field: K): string | undefined {
   const data = entry[`${field}-data`];
   if (data) return Buffer.from(data, 'base64').toString();
   const path = entry[field];
-  return path ? contentOfFile(path) : undefined;
+  return path ? readDataFile(path) : undefined;
 }
 
-function contentOfFile(path: string): string {
+function readDataFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -251,29 +254,32 @@ function credentialsOf(
       `the auth-provider ${user['auth-provider'].name} of user ${JSON.stringify(name)} is not supported; use an exec plugin`,
     );
   }
-  const certificate = contentOf(user, 'client-certificate');
-  const key = contentOf(user, 'client-key');
+  const certificate = readData(user, 'client-certificate');
+  const key = readData(user, 'client-key');
   if ((certificate === undefined) !== (key === undefined)) {
     throw new KubeconfigError(
       `user ${JSON.stringify(name)} has a certificate without a key, or a key without a certificate`,
     );
   }
-  const shown = certificate !== undefined && key !== undefined ? { certificate: { certificate, key } } : {};
-  const ways = [
+  const clientCertificate = certificate !== undefined && key !== undefined ? { certificate: { certificate, key } } : {};
+  const methods = [
     ...(user.token || user.tokenFile ? ['token'] : []),
     ...(user.username || user.password ? ['basicAuth'] : []),
     ...(user.exec ? ['exec'] : []),
   ];
-  if (ways.length > 1) {
+  if (methods.length > 1) {
     throw new KubeconfigError(
-      `more than one authentication method found for ${name}; found ${JSON.stringify(ways)}, only one is allowed`,
+      `more than one authentication method found for ${name}; found ${JSON.stringify(methods)}, only one is allowed`,
     );
   }
   if (user.exec) return pluginCredentials(user.exec, { ...cluster, authorities }, clock, environment);
-  if (user.tokenFile) return tokenFile(user.tokenFile, clock, { ...shown, fallback: user.token });
-  if (user.token) return fixedCredentials({ ...shown, authorization: bearer(user.token) });
+  if (user.tokenFile) return tokenFile(user.tokenFile, clock, { ...clientCertificate, fallback: user.token });
+  if (user.token) return staticCredentials({ ...clientCertificate, authorization: bearerAuthorization(user.token) });
   if (user.username || user.password) {
-    return fixedCredentials({ ...shown, authorization: basic(user.username ?? '', user.password ?? '') });
+    return staticCredentials({
+      ...clientCertificate,
+      authorization: basicAuthorization(user.username ?? '', user.password ?? ''),
+    });
   }
-  return fixedCredentials(shown);
+  return staticCredentials(clientCertificate);
 }

@@ -32,7 +32,7 @@ export type LeaderElectionOptions = {
 };
 
 /** Deadline of the next renewal: `expired` is aborted at the deadline unless `cancel` is called. */
-type Reliance = { readonly overdue: AbortController; readonly cancel: CancelTimer };
+type RenewDeadline = { readonly expired: AbortController; readonly cancel: CancelTimer };
 
 /** Reason why leading ended: the signal was aborted, or the lease was lost. */
 export type LeadershipEnd = 'stopped' | 'lost';
@@ -65,23 +65,23 @@ export async function runAsLeader(
   }
   const reference = { namespace, name };
   /** Last observed lease, and whether it has been unchanged for its duration. */
-  let seen: Lease | undefined;
-  let hasRunOut = false;
-  let cancelRunningOut: CancelTimer = () => {};
+  let observed: Lease | undefined;
+  let hasExpired = false;
+  let cancelExpiry: CancelTimer = () => {};
   /** Set if the last observed lease was written by this process and so need not be read again. */
-  let isOwn = false;
+  let isOwnVersion = false;
   let leader: string | undefined;
   const finished = new AbortController();
 
-  const look = (found: Lease): void => {
-    if (seen?.metadata.resourceVersion !== found.metadata.resourceVersion) {
-      seen = found;
-      hasRunOut = false;
-      cancelRunningOut();
-      const runOut = () => {
-        hasRunOut = true;
+  const observeLease = (found: Lease): void => {
+    if (observed?.metadata.resourceVersion !== found.metadata.resourceVersion) {
+      observed = found;
+      hasExpired = false;
+      cancelExpiry();
+      const expire = () => {
+        hasExpired = true;
       };
-      cancelRunningOut = clock.setTimer((found.spec?.leaseDurationSeconds ?? 0) * 1000, runOut, finished.signal);
+      cancelExpiry = clock.setTimer((found.spec?.leaseDurationSeconds ?? 0) * 1000, expire, finished.signal);
     }
     const holder = found.spec?.holderIdentity || undefined;
     if (holder !== undefined && holder !== leader) options.onNewLeader?.(holder);
@@ -89,61 +89,61 @@ export async function runAsLeader(
   };
 
   /** Acquires or renews the lease. Returns false if another process holds it. */
-  async function tryToHold(deadline: AbortSignal): Promise<boolean> {
+  async function tryAcquireOrRenew(deadline: AbortSignal): Promise<boolean> {
     const now = clock.now();
-    if (!isOwn) {
+    if (!isOwnVersion) {
       try {
-        look(await client.get(lease, reference, { signal: deadline }));
+        observeLease(await client.get(lease, reference, { signal: deadline }));
       } catch (error) {
         if (!isNotFound(error)) throw error;
         const spec = specAt(now, undefined, { identity, leaseDurationSeconds });
-        look(await client.create(lease, { metadata: reference, spec }, { signal: deadline }));
+        observeLease(await client.create(lease, { metadata: reference, spec }, { signal: deadline }));
         return true;
       }
     }
     deadline.throwIfAborted();
-    if (isAnothers(seen?.spec, identity) && !hasRunOut) return false;
-    const spec = specAt(now, seen?.spec, { identity, leaseDurationSeconds });
-    look(await client.update(lease, { ...seen!, spec }, { signal: deadline }));
+    if (isHeldByOther(observed?.spec, identity) && !hasExpired) return false;
+    const spec = specAt(now, observed?.spec, { identity, leaseDurationSeconds });
+    observeLease(await client.update(lease, { ...observed!, spec }, { signal: deadline }));
     return true;
   }
 
   /** Like `tryAcquireOrRenew`, but returns false on errors. */
   async function attempt(deadline: AbortSignal): Promise<boolean> {
     try {
-      const isHeld = await orAborted(tryToHold(deadline), deadline);
-      isOwn = isHeld === true;
-      return isOwn;
+      const isHeld = await untilAborted(tryAcquireOrRenew(deadline), deadline);
+      isOwnVersion = isHeld === true;
+      return isOwnVersion;
     } catch (error) {
       // Another process may have written the lease, or the response to our own write was lost.
-      isOwn = false;
+      isOwnVersion = false;
       if (!deadline.aborted && !isOutdated(error)) onError(error);
       return false;
     }
   }
 
   /** Starts the renew deadline. It counts from before the write, because the response may be delayed. */
-  function rely(overdue = new AbortController()): Reliance {
-    return { overdue, cancel: clock.setTimer(renewDeadlineMs, () => overdue.abort()) };
+  function startRenewDeadline(expired = new AbortController()): RenewDeadline {
+    return { expired, cancel: clock.setTimer(renewDeadlineMs, () => expired.abort()) };
   }
 
   /** Renews the lease. Resolves when the renew deadline has expired or another process holds the lease. */
-  async function renew(held: Reliance, ended: AbortSignal): Promise<void> {
-    const { overdue } = held;
-    let { cancel } = held;
-    const deadline = AbortSignal.any([overdue.signal, ended]);
+  async function renew(acquired: RenewDeadline, ended: AbortSignal): Promise<void> {
+    const { expired } = acquired;
+    let { cancel } = acquired;
+    const deadline = AbortSignal.any([expired.signal, ended]);
     try {
       while (!deadline.aborted) {
         await after(clock, retryPeriodMs, deadline).catch(() => {});
         if (deadline.aborted) return;
-        const renewed = rely(overdue);
+        const renewed = startRenewDeadline(expired);
         if (await attempt(deadline)) {
           cancel();
           cancel = renewed.cancel;
           continue;
         }
         renewed.cancel();
-        if (isAnothers(seen?.spec, identity)) return;
+        if (isHeldByOther(observed?.spec, identity)) return;
       }
     } finally {
       cancel();
@@ -152,68 +152,72 @@ export async function runAsLeader(
 
   /** Releases the lease, so that the next leader need not wait until it expires. */
   async function release(deadline: AbortSignal): Promise<void> {
-    if (!isOwn) look(await client.get(lease, reference, { signal: deadline }));
-    if (seen?.spec?.holderIdentity !== identity) return;
+    if (!isOwnVersion) observeLease(await client.get(lease, reference, { signal: deadline }));
+    if (observed?.spec?.holderIdentity !== identity) return;
     const time = formatMicroTime(clock.now());
     const released = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time };
-    await client.update(lease, { ...seen, spec: { ...seen.spec, ...released } }, { signal: deadline });
+    await client.update(lease, { ...observed, spec: { ...observed.spec, ...released } }, { signal: deadline });
   }
 
-  async function releaseInTime(): Promise<void> {
-    const { overdue, cancel } = rely();
-    await orAborted(release(overdue.signal), overdue.signal).catch(onError).finally(cancel);
+  async function releaseWithDeadline(): Promise<void> {
+    const { expired, cancel } = startRenewDeadline();
+    await untilAborted(release(expired.signal), expired.signal).catch(onError).finally(cancel);
   }
 
-  let held: Reliance | undefined;
+  let acquired: RenewDeadline | undefined;
   while (!signal.aborted) {
-    const reliance = rely();
+    const renewDeadline = startRenewDeadline();
     // A response after the deadline is too late to lead.
-    if (await attempt(AbortSignal.any([signal, reliance.overdue.signal]))) {
-      held = reliance;
+    if (await attempt(AbortSignal.any([signal, renewDeadline.expired.signal]))) {
+      acquired = renewDeadline;
       break;
     }
-    reliance.cancel();
+    renewDeadline.cancel();
     await after(clock, jitter(random, retryPeriodMs, 1.2), signal).catch(() => {});
   }
-  if (!held) {
+  if (!acquired) {
     finished.abort();
     return 'stopped';
   }
-  const tell = (message: string) =>
+  const recordEvent = (message: string) =>
     options.record?.({
-      about: seen!,
+      about: observed!,
       type: 'Normal',
       reason: 'LeaderElection',
       message: `${identity} ${message}`,
     });
-  tell('became leader');
+  recordEvent('became leader');
 
-  const over = new AbortController();
-  const stop = () => over.abort(signal.reason);
+  const leadership = new AbortController();
+  const stop = () => leadership.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   let isLost = false;
   // The lease is renewed until the work has ended, even after the stop signal: work in progress still requires
   // leadership.
-  const kept = renew(held, finished.signal).then(() => {
+  const renewal = renew(acquired, finished.signal).then(() => {
     isLost = !finished.signal.aborted;
-    over.abort();
+    leadership.abort();
   });
   try {
-    await lead(over.signal);
+    await lead(leadership.signal);
   } finally {
     signal.removeEventListener('abort', stop);
     finished.abort();
-    await kept;
-    tell('stopped leading');
-    if (!isLost) await releaseInTime();
+    await renewal;
+    recordEvent('stopped leading');
+    if (!isLost) await releaseWithDeadline();
   }
   return isLost && !signal.aborted ? 'lost' : 'stopped';
 }
 
-type Claim = { readonly identity: string; readonly leaseDurationSeconds: number };
+type LeaseHolder = { readonly identity: string; readonly leaseDurationSeconds: number };
 
-function specAt(now: Instant, before: LeaseSpec | undefined, { identity, leaseDurationSeconds }: Claim): LeaseSpec {
+function specAt(
+  now: Instant,
+  before: LeaseSpec | undefined,
+  { identity, leaseDurationSeconds }: LeaseHolder,
+): LeaseSpec {
   const time = formatMicroTime(now);
   const isRenewed = before?.holderIdentity === identity;
   return {
@@ -226,7 +230,7 @@ function specAt(now: Instant, before: LeaseSpec | undefined, { identity, leaseDu
   };
 }
 
-function isAnothers(spec: LeaseSpec | undefined, identity: string): boolean {
+function isHeldByOther(spec: LeaseSpec | undefined, identity: string): boolean {
   return !!spec?.holderIdentity && spec.holderIdentity !== identity;
 }
 
@@ -238,7 +242,7 @@ function isOutdated(error: unknown): boolean {
  * Returns the result of a promise, or undefined once the signal is aborted: a hanging request must not prolong
  * leadership.
  */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(undefined);
     if (signal.aborted) stop();

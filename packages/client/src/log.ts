@@ -19,15 +19,15 @@ export function withFields(log: Log, fields: object): Log {
 
 /** Returns a log that writes one JSON object per line: `jsonLog(clock.now, (line) => process.stdout.write(line))`. */
 export function jsonLog(now: () => number, write: (line: string) => void): Log {
-  const say = (level: string) => (fields: object, message: string) => {
+  const logAt = (level: string) => (fields: object, message: string) => {
     const time = new Date(now()).toISOString();
-    write(`${JSON.stringify({ level, time, message, ...fields }, plain)}\n`);
+    write(`${JSON.stringify({ level, time, message, ...fields }, serializeError)}\n`);
   };
-  return { info: say('info'), warn: say('warn'), error: say('error') };
+  return { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 /** JSON replacer for errors, whose properties are not enumerable. */
-function plain(_name: string, value: unknown): unknown {
+function serializeError(_name: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const errors = value instanceof AggregateError ? { errors: value.errors } : {};
   return { name: value.name, message: value.message, stack: value.stack, ...errors };

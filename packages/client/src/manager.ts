@@ -41,7 +41,7 @@ export type RunOptions = {
 const defaultGracePeriodMs = 30_000;
 
 /** Time that a stopping process waits for its last Events to be written; Events are informational only. */
-const lastWordsMs = 5000;
+const eventFlushTimeoutMs = 5000;
 
 /** The lease was lost: another process leads, and this one should restart. */
 export class LeadershipLostError extends Error {
@@ -56,7 +56,7 @@ export class LeadershipLostError extends Error {
  * Runs controllers again whenever they lose their Lease, for processes that have other work and therefore cannot exit.
  * `run` creates new controllers, because the state of the old ones may predate the writes of another leader.
  */
-export async function standByWhenLost(run: () => Promise<void>, onLost: (error: Error) => void): Promise<void> {
+export async function restartOnLeadershipLoss(run: () => Promise<void>, onLost: (error: Error) => void): Promise<void> {
   for (;;) {
     try {
       return await run();
@@ -82,13 +82,13 @@ export async function runControllers(
 ): Promise<void> {
   const { client, clock, random, leaderElection, metrics, stuckKeys, log = silentLog } = options;
   // Caches and event recorders outlive the controllers, so that those can stop gracefully.
-  const served = new AbortController();
+  const services = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'background request failed; it will be tried again');
   // After a crash, the new process must not decide from a cache that is older than the writes of the old one.
   const caches =
     options.caches ??
-    createCaches(client, clock, random, { newest: true, onError, ...options.cacheOptions }, served.signal);
-  const fill = () => {
+    createCaches(client, clock, random, { newest: true, onError, ...options.cacheOptions }, services.signal);
+  const startInformers = () => {
     for (const { watches, uses } of controllers) {
       for (const { kind, selection } of watches) caches.informer(kind, selection);
       for (const kind of uses) caches.informer(kind);
@@ -97,12 +97,18 @@ export async function runControllers(
 
   const start = async (controller: Controller | Runnable, leading: AbortSignal): Promise<void> => {
     const { component } = controller;
-    const own = options.clientFor?.(controller) ?? client;
+    const controllerClient = options.clientFor?.(controller) ?? client;
     const onEventError = (error: unknown) => log.warn({ component, error }, 'failed to write event');
-    const recorder = createEventRecorder(own, clock, random, { component, onError: onEventError }, served.signal);
+    const recorder = createEventRecorder(
+      controllerClient,
+      clock,
+      random,
+      { component, onError: onEventError },
+      services.signal,
+    );
     const { expectationTimeoutMs } = options;
     const context: ControllerContext = {
-      client: own,
+      client: controllerClient,
       clock,
       random,
       caches,
@@ -114,34 +120,34 @@ export async function runControllers(
     };
     const adapted = options.adapt?.(controller) ?? controller;
     await ('run' in adapted ? adapted.run(context, leading) : runController(adapted, context, leading));
-    await lastWordsOf(recorder);
+    await flushEvents(recorder);
   };
 
   const runAll = async (leading: AbortSignal): Promise<void> => {
-    fill();
+    startInformers();
     void caches.synced().then(() => leading.aborted || options.onRunning?.(caches));
     const stopped = Promise.all(controllers.map((controller) => start(controller, leading)));
-    await Promise.race([stopped, tooLate(leading, served.signal)]);
+    await Promise.race([stopped, afterGracePeriod(leading, services.signal)]);
   };
 
   /** Resolves if the controllers have not stopped within the grace period. */
-  const tooLate = (leading: AbortSignal, over: AbortSignal): Promise<void> =>
+  const afterGracePeriod = (leading: AbortSignal, over: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wait = () => clock.setTimer(options.gracePeriodMs ?? defaultGracePeriodMs, resolve, over);
       if (leading.aborted) wait();
       else leading.addEventListener('abort', wait, { once: true });
     });
 
-  const lastWordsOf = async (recorder: EventRecorder): Promise<void> => {
+  const flushEvents = async (recorder: EventRecorder): Promise<void> => {
     const over = new AbortController();
-    const giveUp = after(clock, lastWordsMs, over.signal).catch(() => {});
+    const giveUp = after(clock, eventFlushTimeoutMs, over.signal).catch(() => {});
     await Promise.race([recorder.flush(), giveUp]);
     over.abort();
   };
 
-  const runInTurn = async (election: LeaderElectionOptions): Promise<void> => {
+  const runWithLeaderElection = async (election: LeaderElectionOptions): Promise<void> => {
     const { identity, name } = election;
-    const recorder = createEventRecorder(client, clock, random, { component: identity, onError }, served.signal);
+    const recorder = createEventRecorder(client, clock, random, { component: identity, onError }, services.signal);
     metrics?.leading(name, false);
     const lead = async (leading: AbortSignal) => {
       metrics?.leading(name, true);
@@ -151,7 +157,7 @@ export async function runControllers(
     };
     // A standby replica keeps its caches filled for a fast takeover. The first leader does not list twice.
     const onNewLeader = (leader: string) => {
-      if (leader !== identity) fill();
+      if (leader !== identity) startInformers();
       election.onNewLeader?.(leader);
     };
     const end = await runAsLeader(
@@ -163,12 +169,12 @@ export async function runControllers(
       signal,
     );
     if (end === 'lost') throw new LeadershipLostError();
-    await lastWordsOf(recorder);
+    await flushEvents(recorder);
   };
 
   try {
-    await (leaderElection === undefined ? runAll(signal) : runInTurn(leaderElection));
+    await (leaderElection === undefined ? runAll(signal) : runWithLeaderElection(leaderElection));
   } finally {
-    served.abort();
+    services.abort();
   }
 }

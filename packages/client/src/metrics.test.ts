@@ -52,7 +52,7 @@ test('a gauge is updated at collection', () => {
   const metrics = createMetrics();
   const size = metrics.gauge('size', 'Size.').of();
   let now = 1;
-  metrics.onRead(() => size.set(now));
+  metrics.onCollect(() => size.set(now));
   metrics.text();
   now = 5;
   assert.match(metrics.text(), /^size 5$/m);
@@ -62,8 +62,8 @@ test('a detached series is not collected', () => {
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
   const [a, b] = [['a'], ['b']];
-  for (const house of [a, b]) gauge.hold(house).set(1);
-  gauge.letGo(a);
+  for (const house of [a, b]) gauge.attach(house).set(1);
+  gauge.detach(a);
   assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="b"} 1']);
 });
 
@@ -71,10 +71,10 @@ test('of two series with the same labels the older one is collected until it is 
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
   const [older, newer] = [['a'], ['a']];
-  gauge.hold(older).set(1);
-  gauge.hold(newer).set(2);
+  gauge.attach(older).set(1);
+  gauge.attach(newer).set(2);
   assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="a"} 1']);
-  gauge.letGo(older);
+  gauge.detach(older);
   assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="a"} 2']);
 });
 
@@ -94,7 +94,7 @@ test('the chunks of a text are short, regardless of the number of series, and ad
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
   for (let house = 0; house < 5000; house++) gauge.of(String(house)).set(house);
-  const pieces = [...metrics.pieces('openmetrics')];
+  const pieces = [...metrics.chunks('openmetrics')];
   assert.ok(pieces.length > 5 && pieces.every((piece) => piece.length < 32 * 1024));
   assert.equal(pieces.join(''), metrics.text('openmetrics'));
   assert.equal(pieces.join('').split('\n').length, 5000 + 4);

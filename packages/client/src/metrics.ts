@@ -17,11 +17,11 @@ export type MetricRegistry = {
   gauge(name: string, help: string, labels?: readonly string[]): Metric<Gauge>;
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Metric<Histogram>;
   /** Calls back before each collection, for values that are cheaper to compute than to maintain. */
-  onRead(update: () => void): void;
+  onCollect(update: () => void): void;
   /** Returns all metrics as text. */
   text(format?: MetricFormat): string;
   /** Returns the same text in chunks of bounded length, for streamed responses. */
-  pieces(format?: MetricFormat): Generator<string>;
+  chunks(format?: MetricFormat): Generator<string>;
 };
 
 /** Exposition formats. */
@@ -35,8 +35,8 @@ export type Metric<S> = {
    * Adds a series for an object with a limited lifetime, until `detach` is called with the same array. Its label text
    * is formatted only when metrics are collected.
    */
-  hold(values: readonly string[]): S;
-  letGo(values: readonly string[]): void;
+  attach(values: readonly string[]): S;
+  detach(values: readonly string[]): void;
   /** Removes all series. */
   clear(): void;
 };
@@ -80,12 +80,12 @@ export function createMetrics(): MetricRegistry {
         if (!found) series.set(written, (found = make()));
         return found;
       },
-      hold(values) {
+      attach(values) {
         const made = make();
         series.set(values, made);
         return made;
       },
-      letGo: (values) => void series.delete(values),
+      detach: (values) => void series.delete(values),
       clear: () => series.clear(),
     };
   }
@@ -95,17 +95,17 @@ export function createMetrics(): MetricRegistry {
     gauge: (name, help, labels = []) => add('gauge', name, help, labels, () => new NumberSeries()),
     histogram: (name, help, labels, buckets) =>
       add('histogram', name, help, labels, () => new HistogramSeries(buckets)),
-    onRead: (update) => void updates.push(update),
-    text: (format) => [...pieces(format)].join(''),
-    pieces,
+    onCollect: (update) => void updates.push(update),
+    text: (format) => [...chunks(format)].join(''),
+    chunks,
   };
 
-  function* pieces(format: MetricFormat = 'prometheus'): Generator<string> {
+  function* chunks(format: MetricFormat = 'prometheus'): Generator<string> {
     for (const update of updates) update();
     let lines: string[] = [];
     for (const family of [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       for (const _series of writeFamily(() => lines, family, format)) {
-        if (lines.length < pieceLines) continue;
+        if (lines.length < chunkLines) continue;
         yield `${lines.join('\n')}\n`;
         lines = [];
       }
@@ -117,25 +117,25 @@ export function createMetrics(): MetricRegistry {
 }
 
 /** Minimum number of lines in a chunk, except the last. */
-const pieceLines = 512;
+const chunkLines = 512;
 
 /** Writes a family to the current lines, one series at a time. */
 function* writeFamily(
-  linesNow: () => string[],
+  currentLines: () => string[],
   { name, help, type, labels, series }: Family,
   format: MetricFormat,
 ): Generator<void> {
   if (series.size === 0) return;
   // OpenMetrics omits the suffix `_total` in the family name of a counter.
-  const named = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
-  linesNow().push(`# HELP ${named} ${escaped(help)}`, `# TYPE ${named} ${type}`);
-  const counted = format === 'openmetrics' && type === 'counter' ? `${named}_total` : name;
-  const told = new Set<string>();
+  const familyName = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
+  currentLines().push(`# HELP ${familyName} ${escaped(help)}`, `# TYPE ${familyName} ${type}`);
+  const sampleName = format === 'openmetrics' && type === 'counter' ? `${familyName}_total` : name;
+  const writtenLabels = new Set<string>();
   for (const [key, each] of series) {
-    const words = typeof key === 'string' ? key : labelText(labels, key);
+    const labelsText = typeof key === 'string' ? key : labelText(labels, key);
     // Two series with the same labels may exist, one of them of a terminating object.
-    if (!told.has(words)) each.write(linesNow(), counted, words);
-    told.add(words);
+    if (!writtenLabels.has(labelsText)) each.write(currentLines(), sampleName, labelsText);
+    writtenLabels.add(labelsText);
     yield;
   }
 }
@@ -211,19 +211,19 @@ const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Returns all metrics in the format of the scraper's Accept header, and the Content-Type. */
 export function scrape(metrics: MetricRegistry, accept?: string): { readonly type: string; readonly text: string } {
-  const { type, pieces } = scrapePieces(metrics, accept);
-  return { type, text: [...pieces].join('') };
+  const { type, chunks } = scrapeChunks(metrics, accept);
+  return { type, text: [...chunks].join('') };
 }
 
 /** Returns the same text in chunks, for streamed responses. */
-export function scrapePieces(
+export function scrapeChunks(
   metrics: MetricRegistry,
   accept = '',
-): { readonly type: string; readonly pieces: Generator<string> } {
-  const isOpen = accept.includes('application/openmetrics-text');
+): { readonly type: string; readonly chunks: Generator<string> } {
+  const isOpenMetrics = accept.includes('application/openmetrics-text');
   return {
-    type: isOpen ? openMetricsType : prometheusType,
-    pieces: metrics.pieces(isOpen ? 'openmetrics' : 'prometheus'),
+    type: isOpenMetrics ? openMetricsType : prometheusType,
+    chunks: metrics.chunks(isOpenMetrics ? 'openmetrics' : 'prometheus'),
   };
 }
 
@@ -242,7 +242,7 @@ export function addProcessMetrics(metrics: MetricRegistry, process: NodeJS.Proce
   metrics.gauge('nodejs_version_info', 'Version of Node.js.', ['version']).of(process.version).set(1);
   started.set(startedAtMs / 1000);
   let cpuBefore = 0;
-  metrics.onRead(() => {
+  metrics.onCollect(() => {
     const { user, system } = process.cpuUsage();
     cpu.increase((user + system) / 1e6 - cpuBefore);
     cpuBefore = (user + system) / 1e6;

@@ -13,7 +13,7 @@ const maxAttempts = 50;
  * await updateWithRetry(client, configMap, reference, (found) => ({ ...found, data: { ...found.data, seen: 'yes' } }));
  * ```
  */
-export async function modify<K extends Kind>(
+export async function updateWithRetry<K extends Kind>(
   client: Client,
   kind: K,
   reference: Reference,

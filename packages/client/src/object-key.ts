@@ -17,10 +17,10 @@ export type KubernetesObject = {
 };
 
 /** An object with name and namespace. */
-export type Named = { readonly metadata: { readonly name?: string; readonly namespace?: string } };
+export type NamedObject = { readonly metadata: { readonly name?: string; readonly namespace?: string } };
 
 /** Returns the key of an object: `keyOf(pod)` is `default/web-0`. */
-export function keyOf({ metadata: { name = '', namespace } }: Named): Key {
+export function keyOf({ metadata: { name = '', namespace } }: NamedObject): Key {
   return keyFor({ name, ...(namespace === undefined ? {} : { namespace }) });
 }
 
@@ -46,7 +46,7 @@ export function referencedObject(reference: ObjectReference): KubernetesObject {
  * Reports whether a resourceVersion is equal to or newer than another. Kubernetes' versions are increasing decimal
  * numbers; other formats are only compared for equality.
  */
-export function isAtLeast(version: string | undefined, other: string): boolean {
+export function isVersionAtLeast(version: string | undefined, other: string): boolean {
   if (version === undefined) return false;
   if (version === other) return true;
   if (!isDecimal(version) || !isDecimal(other)) return false;

@@ -49,22 +49,23 @@ export function createObjectStore<T extends KubernetesObject>(): ObjectStore<T> 
     let built = indexes.get(index);
     if (!built) {
       built = new Map();
-      for (const [key, object] of objects) enter(built, index(object), key, object);
+      for (const [key, object] of objects) addToIndex(built, index(object), key, object);
       indexes.set(index, built);
     }
     return built;
   };
-  const find = (index: IndexFunction<T>, value: string): readonly T[] => {
+  const findByIndex = (index: IndexFunction<T>, value: string): readonly T[] => {
     const found = indexOf(index).get(value);
     return found ? [...found.values()] : [];
   };
 
   return {
     get: (key) => objects.get(typeof key === 'string' ? key : keyFor(key)),
-    list: ({ namespace } = {}) => (namespace === undefined ? [...objects.values()] : find(namespaceOf, namespace)),
-    byIndex: find,
-    ownedBy: ({ metadata }) => (metadata.uid === undefined ? [] : find(ownersOf, metadata.uid)),
-    controlledBy: ({ metadata }) => (metadata.uid === undefined ? [] : find(controllersOf, metadata.uid)),
+    list: ({ namespace } = {}) =>
+      namespace === undefined ? [...objects.values()] : findByIndex(namespaceOf, namespace),
+    byIndex: findByIndex,
+    ownedBy: ({ metadata }) => (metadata.uid === undefined ? [] : findByIndex(ownersOf, metadata.uid)),
+    controlledBy: ({ metadata }) => (metadata.uid === undefined ? [] : findByIndex(controllersOf, metadata.uid)),
     get size() {
       return objects.size;
     },
@@ -73,8 +74,8 @@ export function createObjectStore<T extends KubernetesObject>(): ObjectStore<T> 
       objects.set(key, object);
       for (const [index, entries] of indexes) {
         const values = index(object);
-        if (previous !== undefined) leave(entries, index(previous), key, values);
-        enter(entries, values, key, object);
+        if (previous !== undefined) removeFromIndex(entries, index(previous), key, values);
+        addToIndex(entries, values, key, object);
       }
       return previous;
     },
@@ -82,14 +83,14 @@ export function createObjectStore<T extends KubernetesObject>(): ObjectStore<T> 
       const previous = objects.get(key);
       if (previous === undefined) return undefined;
       objects.delete(key);
-      for (const [index, entries] of indexes) leave(entries, index(previous), key, []);
+      for (const [index, entries] of indexes) removeFromIndex(entries, index(previous), key, []);
       return previous;
     },
     keys: () => objects.keys(),
   };
 }
 
-function enter<T>(entries: Index<T>, values: readonly string[], key: Key, object: T): void {
+function addToIndex<T>(entries: Index<T>, values: readonly string[], key: Key, object: T): void {
   for (const value of values) {
     const found = entries.get(value);
     if (found) found.set(key, object);
@@ -97,19 +98,19 @@ function enter<T>(entries: Index<T>, values: readonly string[], key: Key, object
   }
 }
 
-function leave<T>(entries: Index<T>, values: readonly string[], key: Key, kept: readonly string[]): void {
+function removeFromIndex<T>(entries: Index<T>, values: readonly string[], key: Key, kept: readonly string[]): void {
   // Most objects have one or two values, for which a linear search is faster. With ten thousand labels it would take a
   // hundred million steps.
-  const many = kept.length > few ? new Set(kept) : undefined;
+  const keptSet = kept.length > maxLinearSearch ? new Set(kept) : undefined;
   for (const value of values) {
-    if (many ? many.has(value) : kept.includes(value)) continue;
+    if (keptSet ? keptSet.has(value) : kept.includes(value)) continue;
     const found = entries.get(value);
     found?.delete(key);
     if (found?.size === 0) entries.delete(value);
   }
 }
 
-const few = 16;
+const maxLinearSearch = 16;
 const none: readonly string[] = [];
 
 function namespaceOf({ metadata }: KubernetesObject): readonly string[] {

@@ -3,7 +3,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Client, List, ListOptions } from './client.ts';
 
 /** Page size of kubectl and client-go. */
-const usualPage = 500;
+const defaultPageSize = 500;
 
 /**
  * Lists the selected objects page by page, so that a long list needs little memory. All pages are from one snapshot. If
@@ -16,7 +16,7 @@ const usualPage = 500;
 export async function* eachPage<K extends Kind>(
   client: Client,
   kind: K,
-  { limit = usualPage, ...options }: ListOptions = {},
+  { limit = defaultPageSize, ...options }: ListOptions = {},
 ): AsyncGenerator<List<ObjectOf<K>>> {
   let token: string | undefined;
   do {

@@ -11,16 +11,16 @@ export type RateLimiter = {
 };
 
 /** Initial and maximum delay. */
-export type BackOffOptions = { readonly firstMs?: number; readonly maxMs?: number };
+export type BackoffOptions = { readonly initialMs?: number; readonly maxMs?: number };
 
 /** Creates an exponential backoff per key: from 5 ms up to 1000 s, as in client-go. */
-export function exponentialBackOff({ firstMs = 5, maxMs = 1_000_000 }: BackOffOptions = {}): RateLimiter {
+export function exponentialBackoff({ initialMs = 5, maxMs = 1_000_000 }: BackoffOptions = {}): RateLimiter {
   const failures = new Map<unknown, number>();
   return {
     delayMs(key) {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
-      return Math.min(maxMs, firstMs * 2 ** count);
+      return Math.min(maxMs, initialMs * 2 ** count);
     },
     forget(key) {
       failures.delete(key);
@@ -44,19 +44,19 @@ export type TokenBucket = {
 export function tokenBucket(clock: Clock, { perSecond, burst }: BucketOptions): TokenBucket {
   let tokens = burst;
   let filledAt = clock.elapsedMs();
-  const fill = () => {
+  const refill = () => {
     const elapsedMs = clock.elapsedMs();
     tokens = Math.min(burst, tokens + ((elapsedMs - filledAt) * perSecond) / 1000);
     filledAt = elapsedMs;
   };
   return {
     reserveMs() {
-      fill();
+      refill();
       tokens--;
       return tokens >= 0 ? 0 : (-tokens / perSecond) * 1000;
     },
     tryTake() {
-      fill();
+      refill();
       if (tokens < 1) return false;
       tokens--;
       return true;
@@ -67,9 +67,9 @@ export function tokenBucket(clock: Clock, { perSecond, burst }: BucketOptions): 
 /** Default rate limiter of client-go: backoff per key, and 10 retries per second for all keys with a burst of 100. */
 export function defaultRateLimiter(
   clock: Clock,
-  { perSecond = 10, burst = 100, ...backOff }: Partial<BucketOptions> & BackOffOptions = {},
+  { perSecond = 10, burst = 100, ...backoff }: Partial<BucketOptions> & BackoffOptions = {},
 ): RateLimiter {
-  const own = exponentialBackOff(backOff);
+  const perKey = exponentialBackoff(backoff);
   const bucket = tokenBucket(clock, { perSecond, burst });
-  return { ...own, delayMs: (key) => Math.max(own.delayMs(key), bucket.reserveMs()) };
+  return { ...perKey, delayMs: (key) => Math.max(perKey.delayMs(key), bucket.reserveMs()) };
 }

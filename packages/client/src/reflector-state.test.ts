@@ -6,18 +6,18 @@ import { ConnectError, TransportError } from './http/transport-error.ts';
 import {
   afterEnd,
   afterFailure,
-  afterState,
+  afterList,
   delayMs,
-  GarbageError,
+  InvalidResponseError,
   initialState,
   listRequest,
   type ReflectorState,
-  SilenceError,
+  StalledError,
   watchRequest,
 } from './reflector-state.ts';
 
-const fresh = initialState({ stream: false });
-const listed = afterState(fresh, '7');
+const fresh = initialState({ watchList: false });
+const listed = afterList(fresh, '7');
 const relisting = afterFailure(listed, expired('too old'));
 
 const lists: { name: string; state: ReflectorState; request: object }[] = [
@@ -55,25 +55,25 @@ const nexts: { name: string; state: ReflectorState; error: unknown; next: Reflec
     error: tooLargeResourceVersion(7, 3),
     next: 'list',
   },
-  { name: 'an invalid event requires a list', state: listed, error: new GarbageError('?'), next: 'list' },
+  { name: 'an invalid event requires a list', state: listed, error: new InvalidResponseError('?'), next: 'list' },
   { name: 'a broken connection resumes the watch', state: listed, error: new Error('reset'), next: 'watch' },
-  { name: 'an idle connection resumes the watch', state: listed, error: new SilenceError('…'), next: 'watch' },
+  { name: 'an idle connection resumes the watch', state: listed, error: new StalledError('…'), next: 'watch' },
   { name: 'a temporary error resumes the watch', state: listed, error: tooManyRequests('later', 1), next: 'watch' },
   {
     name: 'a server without WatchList is listed',
-    state: initialState({ stream: true }),
+    state: initialState({ watchList: true }),
     error: invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', []),
     next: 'list',
   },
   {
     name: 'a WatchList that never completes is replaced by a list',
-    state: initialState({ stream: true }),
-    error: new SilenceError('…'),
+    state: initialState({ watchList: true }),
+    error: new StalledError('…'),
     next: 'list',
   },
   {
     name: 'a WatchList that breaks is retried',
-    state: initialState({ stream: true }),
+    state: initialState({ watchList: true }),
     error: new Error('reset'),
     next: 'stream',
   },
@@ -112,12 +112,12 @@ test('a Retry-After of the server is respected', () => {
 
 test('a watch that times out is followed by another immediately; a watch that ends at once is not', () => {
   const random = seededRandom(1);
-  assert.equal(delayMs(afterEnd(listed, { wasFruitful: true }), undefined, random), 0);
-  assert.ok(delayMs(afterEnd(listed, { wasFruitful: false }), undefined, random) >= 800);
+  assert.equal(delayMs(afterEnd(listed, { madeProgress: true }), undefined, random), 0);
+  assert.ok(delayMs(afterEnd(listed, { madeProgress: false }), undefined, random) >= 800);
 });
 
 test('an idle watch is followed by another immediately, however often', () => {
-  const silence = new SilenceError('…');
+  const silence = new StalledError('…');
   let state = listed;
   for (let times = 0; times < 10; times++) state = afterFailure(state, silence);
   assert.equal(delayMs(state, silence, seededRandom(1)), 0);

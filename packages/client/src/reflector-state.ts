@@ -18,33 +18,33 @@ export type ReflectorState = {
   /** The next list must be the most recent state: the server rejected our resourceVersion, or the option is set. */
   readonly mustBeNewest: boolean;
   /** The continue token of a paged list expired: the next list is unpaged. */
-  readonly isPagingLost: boolean;
+  readonly isPagingDisabled: boolean;
   /** Number of consecutive failures. */
   readonly failures: number;
 };
 
 /** Options of the initial list. */
-export type FirstState = {
+export type InitialListOptions = {
   /** Requests the initial state as watch events instead of a list. */
-  readonly stream?: boolean;
+  readonly watchList?: boolean;
   /** Requests the most recent state instead of the cache of the server. */
   readonly newest?: boolean;
 };
 
 /** Returns the initial state of a reflector. */
-export function initialState({ stream = false, newest = false }: FirstState): ReflectorState {
+export function initialState({ watchList = false, newest = false }: InitialListOptions): ReflectorState {
   return {
     version: undefined,
-    next: stream ? 'stream' : 'list',
+    next: watchList ? 'stream' : 'list',
     mustBeNewest: newest,
-    isPagingLost: false,
+    isPagingDisabled: false,
     failures: 0,
   };
 }
 
 /** Returns the state after a complete list was delivered. */
-export function afterState(state: ReflectorState, version: string): ReflectorState {
-  return { ...state, version, next: 'watch', mustBeNewest: false, isPagingLost: false, failures: 0 };
+export function afterList(state: ReflectorState, version: string): ReflectorState {
+  return { ...state, version, next: 'watch', mustBeNewest: false, isPagingDisabled: false, failures: 0 };
 }
 
 /** Returns the state after an event or a bookmark was delivered. */
@@ -53,17 +53,17 @@ export function afterEvent(state: ReflectorState, version: string): ReflectorSta
 }
 
 /** Returns the state after a watch that ended without an error; another watch follows. */
-export function afterEnd(state: ReflectorState, { wasFruitful }: { readonly wasFruitful: boolean }): ReflectorState {
-  return wasFruitful ? { ...state, failures: 0 } : { ...state, failures: state.failures + 1 };
+export function afterEnd(state: ReflectorState, { madeProgress }: { readonly madeProgress: boolean }): ReflectorState {
+  return madeProgress ? { ...state, failures: 0 } : { ...state, failures: state.failures + 1 };
 }
 
 /** The server sent an invalid response, for example an event without a type or an object without a name. */
-export class GarbageError extends Error {
+export class InvalidResponseError extends Error {
   override readonly name = 'GarbageError';
 }
 
 /** A watch or a list made no progress for too long. */
-export class SilenceError extends Error {
+export class StalledError extends Error {
   override readonly name = 'SilenceError';
 }
 
@@ -72,21 +72,22 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
   const failed = { ...state, failures: state.failures + 1 };
   switch (state.next) {
     case 'list':
-      if (isExpired(error) && !state.isPagingLost && isAskingForNewest(state)) return { ...failed, isPagingLost: true };
+      if (isExpired(error) && !state.isPagingDisabled && requestsNewest(state))
+        return { ...failed, isPagingDisabled: true };
       if (isExpired(error) || isTooLargeVersion(error)) return { ...failed, mustBeNewest: true };
       return failed;
     case 'stream':
       // A server without WatchList either rejects the option or never reports that the state is complete.
-      return isInvalid(error) || error instanceof SilenceError ? { ...failed, next: 'list' } : failed;
+      return isInvalid(error) || error instanceof StalledError ? { ...failed, next: 'list' } : failed;
     case 'watch':
       // Servers do not send bookmarks for kinds without writes if their store does not report progress. The watch has
       // already been idle for long; a backoff would only delay the first event of such a kind.
-      if (error instanceof SilenceError) return { ...state, failures: 0 };
-      if (isExpired(error) || isTooLargeVersion(error) || error instanceof GarbageError) {
+      if (error instanceof StalledError) return { ...state, failures: 0 };
+      if (isExpired(error) || isTooLargeVersion(error) || error instanceof InvalidResponseError) {
         return { ...failed, next: 'list' };
       }
       // A connection that repeatedly breaks at the same event may break because of that event.
-      if (failed.failures >= maxBreaks && error instanceof TransportError && error.wasSent) {
+      if (failed.failures >= maxBrokenWatches && error instanceof TransportError && error.wasSent) {
         return { ...failed, next: 'list' };
       }
       return failed;
@@ -94,9 +95,9 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
 }
 
 /** Limit of consecutive broken watches without any event. */
-const maxBreaks = 5;
+const maxBrokenWatches = 5;
 
-function isAskingForNewest({ version, mustBeNewest }: ReflectorState): boolean {
+function requestsNewest({ version, mustBeNewest }: ReflectorState): boolean {
   return version === undefined || mustBeNewest;
 }
 
@@ -117,9 +118,9 @@ export function isTooLargeVersion(error: unknown): boolean {
  * limit the server would interpret the resourceVersion as an exact match.
  */
 export function listRequest(state: ReflectorState, pageSize: number): ListOptions {
-  const limit = state.isPagingLost ? {} : { limit: pageSize };
+  const limit = state.isPagingDisabled ? {} : { limit: pageSize };
   if (state.mustBeNewest) return { resourceVersion: '', ...limit };
-  if (state.version === undefined) return { resourceVersion: state.isPagingLost ? '' : '0', ...limit };
+  if (state.version === undefined) return { resourceVersion: state.isPagingDisabled ? '' : '0', ...limit };
   return { resourceVersion: state.version, resourceVersionMatch: 'NotOlderThan' };
 }
 
@@ -143,8 +144,8 @@ export function delayMs({ failures }: ReflectorState, error: unknown, random: Ra
   if (failures === 0) return 0;
   // If the server rejects WatchList as invalid, the list follows immediately.
   if (isInvalid(error)) return 0;
-  const backOffMs = jitter(random, Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 10)), 1);
-  return Math.max(backOffMs, retryAfterMs(error));
+  const backoffMs = jitter(random, Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 10)), 1);
+  return Math.max(backoffMs, retryAfterMs(error));
 }
 
 function retryAfterMs(error: unknown): number {

@@ -8,7 +8,7 @@ import { createClient } from './client.ts';
 import { startInformer } from './informer.ts';
 import { keyOf } from './object-key.ts';
 import { runReflector } from './reflector.ts';
-import { type HostileServer, hostileServer } from './testing/hostile-server.ts';
+import { type FaultyServer, startFaultyServer } from './testing/hostile-server.ts';
 
 const operation = fc.record({
   what: fc.constantFrom('put', 'put', 'put', 'remove', 'compact'),
@@ -16,7 +16,7 @@ const operation = fc.record({
   thenMs: fc.constantFrom(0, 0, 10, 2000, 45_000),
 });
 
-function perform(server: HostileServer, { what, name }: { readonly what: string; readonly name: string }): void {
+function perform(server: FaultyServer, { what, name }: { readonly what: string; readonly name: string }): void {
   if (what === 'put') server.put(name);
   else if (what === 'remove') server.remove(name);
   else server.compact();
@@ -32,10 +32,10 @@ test('a reflector delivers every change once and in order through all transport 
       fc.integer(),
       fc.boolean(),
       fc.array(operation, { maxLength: 60 }),
-      async (seed, stream, operations) => {
+      async (seed, watchList, operations) => {
         const clock = virtualClock();
         const random = seededRandom(seed);
-        const server = hostileServer(clock, random, 2);
+        const server = startFaultyServer(clock, random, 2);
         const stop = new AbortController();
         const broken: Error[] = [];
         let at = 0;
@@ -44,7 +44,7 @@ test('a reflector delivers every change once and in order through all transport 
           clock,
           random,
           configMap,
-          { stream, onError: (error) => error instanceof assert.AssertionError && broken.push(error) },
+          { watchList, onError: (error) => error instanceof assert.AssertionError && broken.push(error) },
           {
             replace(objects, version) {
               assert.ok(Number(version) >= at, `went back from ${at} to ${version}`);
@@ -68,7 +68,7 @@ test('a reflector delivers every change once and in order through all transport 
           perform(server, each);
           if (each.thenMs > 0) await clock.advanceAsync(each.thenMs);
         }
-        server.calm();
+        server.stopFaults();
         await clock.advanceAsync(longMs);
         stop.abort();
         assert.deepEqual(broken, []);
@@ -91,33 +91,33 @@ test('an informer converges to the state of the server and delivers a gapless se
     fc.asyncProperty(fc.integer(), fc.array(operation, { maxLength: 60 }), async (seed, operations) => {
       const clock = virtualClock();
       const random = seededRandom(seed);
-      const server = hostileServer(clock, random, 2);
+      const server = startFaultyServer(clock, random, 2);
       const stop = new AbortController();
       const broken: Error[] = [];
       const onError = (error: unknown) => error instanceof assert.AssertionError && broken.push(error);
       const informer = startInformer(createClient(server), clock, random, configMap, { onError }, stop.signal);
-      const told = new Map<string, ConfigMap>();
+      const changes = new Map<string, ConfigMap>();
       informer.handle(({ type, object, previous }) => {
         const key = keyOf(object);
-        const known = told.get(key);
+        const known = changes.get(key);
         assert.equal(type === 'added', known === undefined);
         if (type === 'updated') assert.equal(previous, known);
         assert.ok(type === 'added' || known?.metadata.uid === object.metadata.uid);
         assert.ok(type === 'deleted' || informer.get(key)?.metadata.uid !== undefined);
-        if (type === 'deleted') told.delete(key);
-        else told.set(key, object);
+        if (type === 'deleted') changes.delete(key);
+        else changes.set(key, object);
       });
       for (const each of operations) {
         perform(server, each);
         if (each.thenMs > 0) await clock.advanceAsync(each.thenMs);
       }
-      server.calm();
+      server.stopFaults();
       await clock.advanceAsync(longMs);
       stop.abort();
       assert.deepEqual(broken, []);
       const byName = (objects: Iterable<ConfigMap>) => [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       assert.deepEqual(byName(informer.list()), byName(server.stateAt(server.revision)));
-      assert.deepEqual(byName(told.values()), byName(informer.list()));
+      assert.deepEqual(byName(changes.values()), byName(informer.list()));
       assert.ok(informer.hasReached(String(server.revision)));
     }),
     { numRuns: 100 },

@@ -14,12 +14,12 @@ import {
   afterEnd,
   afterEvent,
   afterFailure,
-  afterState,
+  afterList,
   delayMs,
-  GarbageError,
+  InvalidResponseError,
   initialState,
   listRequest,
-  SilenceError,
+  StalledError,
   watchRequest,
 } from './reflector-state.ts';
 
@@ -38,14 +38,14 @@ export type ReflectorOptions = Selection & {
    * WatchList: requests the initial state as watch events, which saves the server a large response. Falls back to a
    * list.
    */
-  readonly stream?: boolean;
+  readonly watchList?: boolean;
   /**
    * Starts with the most recent state. Otherwise the initial list comes from the cache of the server, which may be
    * stale.
    */
   readonly newest?: boolean;
   /** A watch without an event or bookmark for this time is considered dead and restarted. */
-  readonly maxSilenceMs?: number;
+  readonly watchIdleTimeoutMs?: number;
   /** Timeout of a page of a list. */
   readonly listTimeoutMs?: number;
   /** Receives each error; the reflector continues. */
@@ -64,12 +64,12 @@ export type ReflectorSink<T> = {
 
 const defaultPageSize = 500;
 /** Servers send a bookmark about once a minute, so this is three missed bookmarks. A resumed watch is cheap anyway. */
-const defaultMaxSilenceMs = 180_000;
+const defaultWatchIdleTimeoutMs = 180_000;
 const defaultListTimeoutMs = 120_000;
 /** Requested duration of a watch: between one and two times this value, so that not all watches end together. */
 const watchTimeoutSeconds = 300;
 /** A watch that ends earlier without an event counts as failed, for example because the server is shutting down. */
-const shortestWatchMs = 1000;
+const minWatchMs = 1000;
 
 /**
  * Runs a reflector until the signal is aborted.
@@ -97,7 +97,7 @@ export async function runReflector<K extends Kind>(
   let state = initialState(options);
 
   /** Adds apiVersion and kind, which servers omit in the items of a list. */
-  const typed = (object: KubernetesObject): KubernetesObject =>
+  const withType = (object: KubernetesObject): KubernetesObject =>
     object.kind === undefined || object.apiVersion === undefined ? { ...object, kind: kind.kind, apiVersion } : object;
 
   async function list(): Promise<void> {
@@ -105,7 +105,7 @@ export async function runReflector<K extends Kind>(
     const request = listRequest(state, options.pageSize ?? defaultPageSize);
     let token: string | undefined;
     for (;;) {
-      const page = await within(clock, options.listTimeoutMs ?? defaultListTimeoutMs, signal, (limit) =>
+      const page = await withTimeout(clock, options.listTimeoutMs ?? defaultListTimeoutMs, signal, (limit) =>
         client.list(kind, {
           ...selection,
           // The continue token contains the resourceVersion.
@@ -113,45 +113,45 @@ export async function runReflector<K extends Kind>(
           signal: limit,
         }),
       );
-      if (!Array.isArray(page?.items)) throw new GarbageError(`a list of ${kind.plural} has no items`);
-      for (const item of page.items) objects.push(typed(checked(item)));
+      if (!Array.isArray(page?.items)) throw new InvalidResponseError(`a list of ${kind.plural} has no items`);
+      for (const item of page.items) objects.push(withType(validateObject(item)));
       token = page.metadata?.continue;
       if (token) continue;
       const version = page.metadata?.resourceVersion;
-      if (!version) throw new GarbageError(`a list of ${kind.plural} has no version`);
+      if (!version) throw new InvalidResponseError(`a list of ${kind.plural} has no version`);
       // A list of a kind contains objects of that kind.
       sink.replace(objects as ObjectOf<K>[], version);
-      state = afterState(state, version);
+      state = afterList(state, version);
       return;
     }
   }
 
   async function watch(): Promise<void> {
-    const opened = clock.elapsedMs();
+    const startMs = clock.elapsedMs();
     const timeoutSeconds = Math.round(jitter(random, watchTimeoutSeconds, 1));
     // Collects the initial events of a WatchList.
     let initial = state.next === 'stream' ? new Map<string, KubernetesObject>() : undefined;
     let count = 0;
 
     const receive = ({ type, object }: { type: string; object: unknown }): void => {
-      if (type === 'ERROR') throw new StatusError(statusIn(object));
+      if (type === 'ERROR') throw new StatusError(statusOf(object));
       if (type === 'BOOKMARK') {
         const { resourceVersion, annotations } = (object as KubernetesObject | null)?.metadata ?? {};
-        if (!resourceVersion) throw new GarbageError('a bookmark has no version');
+        if (!resourceVersion) throw new InvalidResponseError('a bookmark has no version');
         if (initial === undefined) {
           sink.progress(resourceVersion);
           state = afterEvent(state, resourceVersion);
         } else if (annotations?.['k8s.io/initial-events-end'] === 'true') {
           sink.replace([...initial.values()] as ObjectOf<K>[], resourceVersion);
           initial = undefined;
-          state = afterState(state, resourceVersion);
+          state = afterList(state, resourceVersion);
         }
         return;
       }
       if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
-        throw new GarbageError(`an event has the type ${JSON.stringify(type)}`);
+        throw new InvalidResponseError(`an event has the type ${JSON.stringify(type)}`);
       }
-      const found = typed(checked(object));
+      const found = withType(validateObject(object));
       if (initial === undefined) {
         sink.change(type, found as ObjectOf<K>);
         // `validateObject` has checked that the resourceVersion exists.
@@ -165,15 +165,15 @@ export async function runReflector<K extends Kind>(
 
     await consume(
       clock,
-      { maxSilenceMs: options.maxSilenceMs ?? defaultMaxSilenceMs, signal },
+      { watchIdleTimeoutMs: options.watchIdleTimeoutMs ?? defaultWatchIdleTimeoutMs, signal },
       (connection) => client.watch(kind, { ...selection, ...watchRequest(state, timeoutSeconds), signal: connection }),
       (event) => {
         count++;
         receive(event);
       },
     );
-    if (initial) throw new SilenceError('the watch ended before the first state was complete');
-    state = afterEnd(state, { wasFruitful: count > 0 || clock.elapsedMs() - opened >= shortestWatchMs });
+    if (initial) throw new StalledError('the watch ended before the first state was complete');
+    state = afterEnd(state, { madeProgress: count > 0 || clock.elapsedMs() - startMs >= minWatchMs });
   }
 
   while (!signal.aborted) {
@@ -192,21 +192,22 @@ export async function runReflector<K extends Kind>(
 }
 
 /** Returns the object if it has a name and a resourceVersion; otherwise throws. */
-function checked(object: unknown): KubernetesObject {
+function validateObject(object: unknown): KubernetesObject {
   const metadata = (object as KubernetesObject | null | undefined)?.metadata;
-  if (!metadata?.name || !metadata.resourceVersion) throw new GarbageError('an object has no name or no version');
+  if (!metadata?.name || !metadata.resourceVersion)
+    throw new InvalidResponseError('an object has no name or no version');
   return object as KubernetesObject;
 }
 
 /** Returns the Status of an ERROR event. */
-function statusIn(object: unknown): Status {
+function statusOf(object: unknown): Status {
   const status = object as Status | null | undefined;
-  if (status?.kind !== 'Status') throw new GarbageError('an error says nothing');
+  if (status?.kind !== 'Status') throw new InvalidResponseError('an error says nothing');
   return status;
 }
 
 /** Runs a function with a timeout, even if the function ignores its signal. */
-async function within<T>(
+async function withTimeout<T>(
   clock: Clock,
   limitMs: number,
   signal: AbortSignal,
@@ -215,7 +216,7 @@ async function within<T>(
   const limit = new AbortController();
   const stop = () => limit.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  const cancel = clock.setTimer(limitMs, () => limit.abort(new SilenceError(`no answer in ${limitMs} ms`)));
+  const cancel = clock.setTimer(limitMs, () => limit.abort(new StalledError(`no answer in ${limitMs} ms`)));
   try {
     return await new Promise<T>((resolve, reject) => {
       limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });
@@ -228,7 +229,7 @@ async function within<T>(
   }
 }
 
-type Liveness = { readonly maxSilenceMs: number; readonly signal: AbortSignal };
+type Liveness = { readonly watchIdleTimeoutMs: number; readonly signal: AbortSignal };
 
 /**
  * Reads a stream until it ends, the signal is aborted, or no item arrives for too long. A stream that ignores its
@@ -236,12 +237,12 @@ type Liveness = { readonly maxSilenceMs: number; readonly signal: AbortSignal };
  */
 async function consume<E>(
   clock: Clock,
-  { maxSilenceMs, signal }: Liveness,
+  { watchIdleTimeoutMs, signal }: Liveness,
   open: (signal: AbortSignal) => AsyncIterable<E>,
   receive: (item: E) => void,
 ): Promise<void> {
   const connection = new AbortController();
-  let heardAt = clock.elapsedMs();
+  let lastEventMs = clock.elapsedMs();
   let fail: (reason: unknown) => void = () => {};
   const close = (reason: unknown) => {
     connection.abort(reason);
@@ -249,19 +250,19 @@ async function consume<E>(
   };
   const stop = () => close(signal.reason);
   // One timer per connection, not per event: the timer compares the time of the last event.
-  const listen = (delayMs: number) => {
+  const scheduleSilenceCheck = (delayMs: number) => {
     clock.setTimer(
       delayMs,
       () => {
-        const silentMs = clock.elapsedMs() - heardAt;
-        if (silentMs < maxSilenceMs) listen(maxSilenceMs - silentMs);
-        else close(new SilenceError(`no event for ${silentMs} ms`));
+        const idleMs = clock.elapsedMs() - lastEventMs;
+        if (idleMs < watchIdleTimeoutMs) scheduleSilenceCheck(watchIdleTimeoutMs - idleMs);
+        else close(new StalledError(`no event for ${idleMs} ms`));
       },
       connection.signal,
     );
   };
   signal.addEventListener('abort', stop, { once: true });
-  listen(maxSilenceMs);
+  scheduleSilenceCheck(watchIdleTimeoutMs);
   let iterator: AsyncIterator<E> | undefined;
   try {
     iterator = open(connection.signal)[Symbol.asyncIterator]();
@@ -274,7 +275,7 @@ async function consume<E>(
       });
       if (connection.signal.aborted) throw connection.signal.reason;
       if (result.done) return;
-      heardAt = clock.elapsedMs();
+      lastEventMs = clock.elapsedMs();
       receive(result.value);
     }
   } finally {

@@ -43,7 +43,7 @@ function delaysOf(error: unknown, { times = 12, id = 'create v1 Pod web' } = {})
   const refusals = createRefusals(clock);
   return Array.from({ length: times }, () => {
     refusals.refuse('default/web', id, error);
-    const { retryInMs = 0 } = refusals.held('default/web', id) ?? {};
+    const { retryInMs = 0 } = refusals.inBackoff('default/web', id) ?? {};
     clock.advance(retryInMs);
     return retryInMs / 1000;
   });
@@ -91,9 +91,9 @@ test('a write that succeeds starts at the initial backoff when it is rejected ag
   refusals.refuse('web', 'x', denied);
   refusals.refuse('web', 'x', denied);
   refusals.accept('web', 'x');
-  assert.equal(refusals.held('web', 'x'), undefined);
+  assert.equal(refusals.inBackoff('web', 'x'), undefined);
   refusals.refuse('web', 'x', denied);
-  assert.equal(refusals.held('web', 'x')?.retryInMs, 1000);
+  assert.equal(refusals.inBackoff('web', 'x')?.retryInMs, 1000);
 });
 
 test('an old rejection is ignored', () => {
@@ -122,7 +122,7 @@ for (const { name, after, isHeld } of intents) {
     refusals.refuse('web', 'x', denied);
     refusals.end('web');
     const refused = refusals.begin('web', after);
-    assert.equal(refusals.held('web', 'x') !== undefined, isHeld);
+    assert.equal(refusals.inBackoff('web', 'x') !== undefined, isHeld);
     assert.equal(refused.hasAny(), isHeld);
   });
 }
@@ -132,9 +132,9 @@ test('for a kind without generation another spec is another intent, another stat
   refusals.begin('web', setOf({}, { a: 1 }));
   refusals.refuse('web', 'x', denied);
   refusals.begin('web', setOf({}, { a: 1 }, { ready: 1 }));
-  assert.ok(refusals.held('web', 'x'));
+  assert.ok(refusals.inBackoff('web', 'x'));
   refusals.begin('web', setOf({}, { a: 2 }));
-  assert.equal(refusals.held('web', 'x'), undefined);
+  assert.equal(refusals.inBackoff('web', 'x'), undefined);
 });
 
 test('a key is requeued at the end of its first backoff', () => {

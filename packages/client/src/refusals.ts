@@ -46,7 +46,7 @@ export type Refusals = {
   /** Returns the last failure under an id, in backoff or not; undefined if there is none. */
   find(owner: Key, id: string): Refusal | undefined;
   /** Returns the failure of a write that is in backoff; undefined if the write may be sent. */
-  held(owner: Key, id: string): Refusal | undefined;
+  inBackoff(owner: Key, id: string): Refusal | undefined;
   /** Records a failure and starts the next backoff. Failures without a response of the server are not recorded. */
   refuse(owner: Key, id: string, error: unknown): void;
   /** Removes the failures of a write that succeeded. */
@@ -61,18 +61,18 @@ export type Refusals = {
 };
 
 /** Initial and maximum backoff. */
-type Backoff = { readonly firstMs: number; readonly maxMs: number };
+type Backoff = { readonly initialMs: number; readonly maxMs: number };
 
 /** Rejected by validation, policy, webhook, quota or authorization: the same request will hardly succeed soon. */
-const refused: Backoff = { firstMs: 1000, maxMs: 300_000 };
+const refused: Backoff = { initialMs: 1000, maxMs: 300_000 };
 /** A deletion is mostly rejected by a disruption budget, which recovers when Pods become ready. */
-const refusedDeletion: Backoff = { firstMs: 1000, maxMs: 30_000 };
+const refusedDeletion: Backoff = { initialMs: 1000, maxMs: 30_000 };
 /**
  * A PodUnavailableBudget is exhausted until other Pods are available again, which takes seconds in a healthy rollout.
  */
-const exhaustedBudget: Backoff = { firstMs: 1000, maxMs: 5000 };
+const exhaustedBudget: Backoff = { initialMs: 1000, maxMs: 5000 };
 /** The server or a webhook failed, or there were too many requests. */
-const failed: Backoff = { firstMs: 5, maxMs: 30_000 };
+const failed: Backoff = { initialMs: 5, maxMs: 30_000 };
 
 /** A workload with thousands of Pods may have as many rejected writes; beyond this limit the oldest are dropped. */
 const maxWrites = 1000;
@@ -118,7 +118,7 @@ export function createRefusals(clock: Clock): Refusals {
       };
     },
     find,
-    held(owner, id) {
+    inBackoff(owner, id) {
       const found = find(owner, id);
       return found && found.retryInMs > 0 ? found : undefined;
     },
@@ -130,7 +130,7 @@ export function createRefusals(clock: Clock): Refusals {
       const before = writes.get(id);
       const isInRow = before !== undefined && now <= before.retryAt + backoff.maxMs;
       const attempts = isInRow ? before.attempts + 1 : 1;
-      const delayMs = Math.min(backoff.maxMs, backoff.firstMs * 2 ** (attempts - 1));
+      const delayMs = Math.min(backoff.maxMs, backoff.initialMs * 2 ** (attempts - 1));
       // Insertion order is the order of age, so the entry moves to the end.
       writes.delete(id);
       writes.set(id, { error, attempts, retryAt: now + delayMs });
@@ -212,10 +212,10 @@ function isSameIntent(a: KubernetesObject | undefined, b: KubernetesObject | und
   if ((a.metadata.deletionTimestamp == null) !== (b.metadata.deletionTimestamp == null)) return false;
   const { generation } = b.metadata;
   if (generation !== undefined && generation !== 0) return a.metadata.generation === generation;
-  return isSame(wishesOf(a), wishesOf(b));
+  return isSame(specOf(a), specOf(b));
 }
 
-function wishesOf(object: KubernetesObject): object {
+function specOf(object: KubernetesObject): object {
   const { metadata: _, status: __, ...rest } = object as KubernetesObject & { readonly status?: unknown };
   return rest;
 }

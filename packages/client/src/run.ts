@@ -35,13 +35,13 @@ export type RunOptions = ConnectOptions & {
  * ```
  */
 export async function run(controllers: readonly Controller[], options: RunOptions = {}): Promise<void> {
-  const { leaderElection, healthPort, signal = untilToldToStop(), ...place } = options;
+  const { leaderElection, healthPort, signal = createShutdownSignal(), ...connectOptions } = options;
   const log = options.log ?? jsonLog(systemClock.now, (line) => process.stderr.write(line));
-  const { client, namespace, close } = connect(systemClock, place);
+  const { client, namespace, close } = connect(systemClock, connectOptions);
   const registry = createMetrics();
   addProcessMetrics(registry, process, systemClock.now());
   let caches: Caches | undefined;
-  const running = () => {
+  const checkCaches = () => {
     // A standby replica is as ready as the leader.
     if (!caches && !leaderElection) throw new Error('the caches have not synced');
   };
@@ -49,9 +49,9 @@ export async function run(controllers: readonly Controller[], options: RunOption
     healthPort === undefined
       ? undefined
       : await serveHealth({
-          host: isInCluster(place) ? '0.0.0.0' : '127.0.0.1',
+          host: isInCluster(connectOptions) ? '0.0.0.0' : '127.0.0.1',
           port: healthPort,
-          ready: { caches: running },
+          ready: { caches: checkCaches },
           metrics: registry,
         });
   try {
@@ -80,7 +80,7 @@ export async function run(controllers: readonly Controller[], options: RunOption
 }
 
 /** Returns a signal that the first SIGINT or SIGTERM aborts. The second one terminates the process immediately. */
-function untilToldToStop(): AbortSignal {
+function createShutdownSignal(): AbortSignal {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   return stop.signal;

@@ -35,17 +35,17 @@ export class NoScaleError extends Error {
  * ```
  */
 export function createScaleTargets(): ScaleTargets {
-  const known = new Map<string, DynamicKind>();
+  const cached = new Map<string, DynamicKind>();
 
   async function kindOf(client: Client, { apiVersion, kind }: Omit<TargetReference, 'name'>, signal?: AbortSignal) {
     const id = `${apiVersion} ${kind}`;
-    const found = known.get(id);
+    const found = cached.get(id);
     if (found) return found;
     const { kinds } = await discover(client, signal ? { signal } : {});
-    const named = kinds.filter((each) => each.kind === kind && each.group === groupOf(apiVersion));
+    const candidates = kinds.filter((each) => each.kind === kind && each.group === groupOf(apiVersion));
     // All versions of a kind refer to the same object; the version that the server prefers comes first.
-    const served = named.find((each) => apiVersionOf(each) === apiVersion) ?? named[0];
-    if (served) known.set(id, served);
+    const served = candidates.find((each) => apiVersionOf(each) === apiVersion) ?? candidates[0];
+    if (served) cached.set(id, served);
     return served;
   }
 

@@ -54,9 +54,9 @@ export function createStuckKeys(clock: Clock): StuckKeys {
       const { since = clock.elapsedMs(), message: last, isReported = false } = retries.get(key) ?? {};
       const message = error === undefined ? last : messageOf(error);
       const current = { since, ...(message === undefined ? {} : { message }) };
-      const isNews = !isReported && isStuck({ ...current, isReported });
-      retries.set(key, { ...current, isReported: isReported || isNews });
-      return isNews ? stuckKeyOf(key, { ...current, isReported }) : undefined;
+      const isNewlyStuck = !isReported && isStuck({ ...current, isReported });
+      retries.set(key, { ...current, isReported: isReported || isNewlyStuck });
+      return isNewlyStuck ? stuckKeyOf(key, { ...current, isReported }) : undefined;
     },
     recovered: (key) => void retries.delete(key),
     list: () => [...retries].filter(([, each]) => isStuck(each)).map(([key, each]) => stuckKeyOf(key, each)),

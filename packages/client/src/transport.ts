@@ -4,7 +4,7 @@
  */
 export interface Transport {
   /** Sends a request. An error response is thrown as a StatusError; an aborted signal as its reason. */
-  request(request: ApiRequest): Promise<ApiAnswer>;
+  request(request: ApiRequest): Promise<ApiResponse>;
   /**
    * Watches. The iteration ends without an error when the server ends the watch or the signal is aborted, and throws if
    * the connection is lost.
@@ -29,7 +29,7 @@ export type ApiRequest = {
 };
 
 /** An API response. */
-export type ApiAnswer = {
+export type ApiResponse = {
   readonly code: number;
   readonly object: unknown;
   /** Warnings of the server. */

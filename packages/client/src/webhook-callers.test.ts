@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { after, test } from 'node:test';
-import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { admission, allow } from './webhook.ts';
 import type { WebhookCallers } from './webhook-callers.ts';
 import { serveWebhooks } from './webhook-server.ts';
 
 const nowMs = Date.now();
-const authority = createAuthority('webhooks', nowMs);
-const clients = createAuthority('clients', nowMs);
+const authority = createCertificateAuthority('webhooks', nowMs);
+const clients = createCertificateAuthority('clients', nowMs);
 const served = authority.issue({
   subject: { commonName: 'manager' },
   usages: ['server auth'],
@@ -25,7 +25,7 @@ const server = await serveWebhooks(virtualClock(), {
   host: 'localhost',
   port: 0,
   webhooks: { '/allow': admission(() => allow()), '/convert': async () => ({}) },
-  openPaths: ['/convert'],
+  unauthenticatedPaths: ['/convert'],
   certificate: () => served,
   callers: () => callers,
 });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { type RequestOptions, request } from 'node:https';
 import { after, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { createMetrics } from './metrics.ts';
 import { admission, allow } from './webhook.ts';
 import { createWebhookMetrics, serveWebhooks } from './webhook-server.ts';
 
-const authority = createAuthority('webhooks', Date.now());
+const authority = createCertificateAuthority('webhooks', Date.now());
 const issue = (commonName: string) =>
   authority.issue({ subject: { commonName }, usages: ['server auth'], hosts: ['localhost'], nowMs: Date.now() });
 

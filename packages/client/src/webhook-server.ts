@@ -33,7 +33,7 @@ export type WebhookServerOptions = {
   /** Permitted callers, reloaded together with the certificate; all clients by default. `/healthz` is always public. */
   readonly callers?: (() => WebhookCallers | Promise<WebhookCallers>) | undefined;
   /** Paths without authentication: conversion, for which API servers present no credentials. */
-  readonly openPaths?: readonly string[];
+  readonly unauthenticatedPaths?: readonly string[];
   readonly reloadMs?: number;
   readonly metrics?: WebhookMetrics;
   readonly onError?: (error: unknown) => void;
@@ -50,8 +50,8 @@ export type WebhookServer = {
 
 /** Metrics recorder of a webhook server. */
 export type WebhookMetrics = {
-  begun(path: string): void;
-  ended(path: string, code: number, tookMs: number): void;
+  started(path: string): void;
+  ended(path: string, code: number, durationMs: number): void;
 };
 
 const defaultPort = 9443;
@@ -70,11 +70,11 @@ const maxBodyBytes = 7 * 1024 * 1024;
  * ```
  */
 export async function serveWebhooks(clock: Clock, options: WebhookServerOptions): Promise<WebhookServer> {
-  const { webhooks, certificate, openPaths = [], metrics, onError = () => {} } = options;
-  let served = await certificate();
+  const { webhooks, certificate, unauthenticatedPaths = [], metrics, onError = () => {} } = options;
+  let current = await certificate();
   let callers = await options.callers?.();
   const server = createServer({
-    ...secureContext(served, callers),
+    ...secureContext(current, callers),
     // A response can name the missing credential; a failed handshake cannot.
     requestCert: callers !== undefined,
     rejectUnauthorized: false,
@@ -86,11 +86,11 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
       const found = await certificate();
       const foundCallers = await options.callers?.();
       const isSame =
-        found.certificate === served.certificate &&
-        found.key === served.key &&
+        found.certificate === current.certificate &&
+        found.key === current.key &&
         foundCallers?.authorities === callers?.authorities;
       if (!isSame) server.setSecureContext(secureContext(found, foundCallers));
-      served = found;
+      current = found;
       callers = foundCallers;
     } catch (error) {
       // The two files may be read between their updates; the old pair is served until they match.
@@ -106,10 +106,10 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
     if (!webhook)
       return { code: 404, body: failure({ code: 404, reason: 'NotFound', message: `no webhook at ${path}` }) };
     const startedAt = clock.now();
-    metrics?.begun(path);
+    metrics?.started(path);
     let code = 200;
     try {
-      const isOpen = !callers || openPaths.includes(path) || isCaller(callers, request);
+      const isOpen = !callers || unauthenticatedPaths.includes(path) || isCaller(callers, request);
       if (!isOpen) throw unauthorized();
       return { code, body: await webhook(await readJson(request)) };
     } catch (error) {
@@ -181,17 +181,17 @@ export function createWebhookMetrics(registry: MetricRegistry): WebhookMetrics {
     ['webhook'],
   );
   return {
-    begun: (path) => inFlight.of(path).increase(),
-    ended(path, code, tookMs) {
+    started: (path) => inFlight.of(path).increase(),
+    ended(path, code, durationMs) {
       inFlight.of(path).decrease();
       total.of(path, String(code)).increase();
-      latency.of(path).observe(tookMs / 1000);
+      latency.of(path).observe(durationMs / 1000);
     },
   };
 }
 
 /** Returns an in-process webhook that records the metrics of a webhook served at a path. */
-export function countReviews(
+export function withWebhookMetrics(
   webhook: Webhook,
   path: string,
   { counts, clock }: { readonly counts: WebhookMetrics; readonly clock: Clock },
@@ -199,7 +199,7 @@ export function countReviews(
   return async (review) => {
     const startedAt = clock.now();
     let code = 500;
-    counts.begun(path);
+    counts.started(path);
     try {
       const answer = await webhook(review);
       code = 200;

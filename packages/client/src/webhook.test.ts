@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import { notFound } from '@kruise/machinery/status';
 import { invalid } from '@kruise/schema/field-error';
-import { admission, allow, change, conversion, defaulting, deny, validating, type Webhook } from './webhook.ts';
+import { admission, allow, conversion, defaulting, deny, mutate, validating, type Webhook } from './webhook.ts';
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { b: 'c' } };
 
@@ -56,7 +56,7 @@ test('a mutated object is returned as a patch, an unchanged one without', async 
   const response = await ask(filled);
   assert.equal(response['patchType'], 'JSONPatch');
   assert.deepEqual(patchIn(response), [{ op: 'add', path: '/data/added', value: 'yes' }]);
-  assert.deepEqual(await ask(admission<ConfigMap>((request) => change(request.object!))), { uid: 'u', allowed: true });
+  assert.deepEqual(await ask(admission<ConfigMap>((request) => mutate(request.object!))), { uid: 'u', allowed: true });
 });
 
 test('every field error is reported', async () => {

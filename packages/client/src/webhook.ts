@@ -7,13 +7,13 @@ import type { Status } from '@kruise/api/meta/status';
 import { isObject, type JsonObject } from '@kruise/machinery/json-value';
 import { badRequest, failure, invalid, StatusError, success } from '@kruise/machinery/status';
 import type { Cause } from '@kruise/schema/field-error';
-import { jsonPatchOf } from './json-patch-diff.ts';
+import { createJsonPatch } from './json-patch-diff.ts';
 
 /** Handles a review. Throws a StatusError if the input is not a review. */
 export type Webhook = (review: unknown) => Promise<unknown>;
 
 /** Admission request for an object of a kind. */
-export type RequestFor<T> = Omit<AdmissionRequest, 'object' | 'oldObject'> & {
+export type AdmissionRequestFor<T> = Omit<AdmissionRequest, 'object' | 'oldObject'> & {
   /** Object after the request; undefined for a deletion. */
   readonly object?: T;
   /** Object before the request; undefined for a creation. */
@@ -21,9 +21,9 @@ export type RequestFor<T> = Omit<AdmissionRequest, 'object' | 'oldObject'> & {
 };
 
 /** Decision of an admission webhook. */
-export type Verdict<T = unknown> = {
+export type AdmissionDecision<T = unknown> = {
   /** Status of a denied request; undefined if the request is allowed. */
-  readonly refusal?: Status;
+  readonly denial?: Status;
   /** Mutated object. */
   readonly object?: T;
   /** Warnings for the client, whether the request is allowed or denied. */
@@ -32,22 +32,24 @@ export type Verdict<T = unknown> = {
 };
 
 /** Allows the request. */
-export function allow(warnings: readonly string[] = []): Verdict<never> {
+export function allow(warnings: readonly string[] = []): AdmissionDecision<never> {
   return warnings.length === 0 ? {} : { warnings };
 }
 
 /** Denies the request with 403 and a reason. */
-export function deny(reason: string): Verdict<never> {
-  return { refusal: failure({ code: 403, reason: 'Forbidden', message: reason }) };
+export function deny(reason: string): AdmissionDecision<never> {
+  return { denial: failure({ code: 403, reason: 'Forbidden', message: reason }) };
 }
 
 /** Allows the request and replaces the object. */
-export function change<T>(object: T, warnings: readonly string[] = []): Verdict<T> {
+export function mutate<T>(object: T, warnings: readonly string[] = []): AdmissionDecision<T> {
   return { object, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** Handler of admission requests. A StatusError that it throws denies the request. */
-export type AdmissionHandler<T> = (request: RequestFor<T>) => Verdict<T> | Promise<Verdict<T>>;
+export type AdmissionHandler<T> = (
+  request: AdmissionRequestFor<T>,
+) => AdmissionDecision<T> | Promise<AdmissionDecision<T>>;
 
 /**
  * Creates an admission webhook.
@@ -66,17 +68,19 @@ export function admission<T>(handler: AdmissionHandler<T>): Webhook {
 }
 
 /** Creates a defaulting webhook: `defaulting<CloneSet>(withDefaults)`. Deletions are allowed unchanged. */
-export function defaulting<T>(fill: (object: T, request: RequestFor<T>) => T): Webhook {
-  return admission<T>((request) => (request.object === undefined ? allow() : change(fill(request.object, request))));
+export function defaulting<T>(setDefaults: (object: T, request: AdmissionRequestFor<T>) => T): Webhook {
+  return admission<T>((request) =>
+    request.object === undefined ? allow() : mutate(setDefaults(request.object, request)),
+  );
 }
 
 /**
  * Creates a validating webhook that reports all field errors: `validating<CloneSet>(validate)`. Deletions are allowed.
  */
-export function validating<T>(faultsOf: (object: T, request: RequestFor<T>) => Iterable<Cause>): Webhook {
+export function validating<T>(validate: (object: T, request: AdmissionRequestFor<T>) => Iterable<Cause>): Webhook {
   return admission<T>((request) => {
     if (request.object === undefined) return allow();
-    const causes = [...faultsOf(request.object, request)];
+    const causes = [...validate(request.object, request)];
     if (causes.length === 0) return allow();
     throw invalid(request.kind, request.name ?? '', causes);
   });
@@ -130,19 +134,19 @@ function readReview<R extends { readonly uid: string }>(
 
 async function responseTo<T>(request: AdmissionRequest, handler: AdmissionHandler<T>): Promise<AdmissionResponse> {
   const { uid, object: original } = request;
-  let verdict: Verdict<T>;
+  let decision: AdmissionDecision<T>;
   try {
-    verdict = await handler(withoutNulls(request) as RequestFor<T>);
+    decision = await handler(withoutNulls(request) as AdmissionRequestFor<T>);
   } catch (error) {
-    verdict = { refusal: statusOf(error) };
+    decision = { denial: statusOf(error) };
   }
-  const { refusal, object, warnings, auditAnnotations } = verdict;
-  const operations = refusal || object === undefined ? [] : jsonPatchOf(original, object);
+  const { denial, object, warnings, auditAnnotations } = decision;
+  const operations = denial || object === undefined ? [] : createJsonPatch(original, object);
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
   return {
     uid,
-    allowed: refusal === undefined,
-    ...(refusal ? { status: refusal } : {}),
+    allowed: denial === undefined,
+    ...(denial ? { status: denial } : {}),
     ...(operations.length > 0 ? { patch, patchType: 'JSONPatch' } : {}),
     ...(auditAnnotations ? { auditAnnotations } : {}),
     ...(warnings ? { warnings } : {}),
@@ -150,7 +154,7 @@ async function responseTo<T>(request: AdmissionRequest, handler: AdmissionHandle
 }
 
 /** Servers send null for a missing object. */
-function withoutNulls({ object, oldObject, ...request }: AdmissionRequest): RequestFor<unknown> {
+function withoutNulls({ object, oldObject, ...request }: AdmissionRequest): AdmissionRequestFor<unknown> {
   return {
     ...request,
     ...(object == null ? {} : { object }),

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import fc from 'fast-check';
-import { defaultRateLimiter, exponentialBackOff, tokenBucket } from './rate-limiter.ts';
+import { defaultRateLimiter, exponentialBackoff, tokenBucket } from './rate-limiter.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /** Returns the keys that are available without waiting. */
-async function takeAll(queue: WorkQueue): Promise<string[]> {
+async function getAll(queue: WorkQueue): Promise<string[]> {
   const taken: string[] = [];
   while (queue.depth > 0) {
-    const key = await queue.take();
+    const key = await queue.get();
     taken.push(key!);
     queue.done(key!);
   }
@@ -19,24 +19,24 @@ async function takeAll(queue: WorkQueue): Promise<string[]> {
 test('a key is queued once, in the order of its first addition', async () => {
   const queue = createWorkQueue(virtualClock());
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
-  assert.deepEqual(await takeAll(queue), ['a', 'b', 'c']);
+  assert.deepEqual(await getAll(queue), ['a', 'b', 'c']);
 });
 
 test('a key added while it is processed is queued again when it is done', async () => {
   const queue = createWorkQueue(virtualClock());
   queue.add('a');
-  assert.equal(await queue.take(), 'a');
+  assert.equal(await queue.get(), 'a');
   queue.add('a');
   queue.add('a');
   assert.equal(queue.depth, 0);
   queue.done('a');
-  assert.deepEqual(await takeAll(queue), ['a']);
+  assert.deepEqual(await getAll(queue), ['a']);
 });
 
 test('a waiting worker receives the next key', async () => {
   const queue = createWorkQueue(virtualClock());
-  const first = queue.take();
-  const second = queue.take();
+  const first = queue.get();
+  const second = queue.get();
   queue.add('a');
   queue.add('b');
   assert.deepEqual(await Promise.all([first, second]), ['a', 'b']);
@@ -48,14 +48,14 @@ test('changes precede background keys, and a change promotes a key', async () =>
   queue.add('b', 'background');
   queue.add('c');
   queue.add('b');
-  assert.deepEqual(await takeAll(queue), ['c', 'b', 'a']);
+  assert.deepEqual(await getAll(queue), ['c', 'b', 'a']);
 });
 
 test('background keys do not starve', async () => {
   const queue = createWorkQueue(virtualClock());
   queue.add('patient', 'background');
   for (let index = 0; index < 100; index++) queue.add(`busy-${index}`);
-  assert.equal((await takeAll(queue)).indexOf('patient'), 8);
+  assert.equal((await getAll(queue)).indexOf('patient'), 8);
 });
 
 test('a delayed key is queued at its time or when it is added; the earlier of two delays wins', async () => {
@@ -67,13 +67,13 @@ test('a delayed key is queued at its time or when it is added; the earlier of tw
   queue.addAfter('b', 800);
   queue.addAfter('c', 100);
   queue.add('c');
-  assert.deepEqual(await takeAll(queue), ['c']);
+  assert.deepEqual(await getAll(queue), ['c']);
   clock.advance(499);
   assert.equal(queue.depth, 0);
   clock.advance(1);
-  assert.deepEqual(await takeAll(queue), ['a']);
+  assert.deepEqual(await getAll(queue), ['a']);
   clock.advance(5000);
-  assert.deepEqual(await takeAll(queue), ['b']);
+  assert.deepEqual(await getAll(queue), ['b']);
 });
 
 test('adjustments of the wall clock do not affect delays', async () => {
@@ -83,16 +83,16 @@ test('adjustments of the wall clock do not affect delays', async () => {
   queue.addAfter('a', 1000);
   aheadMs = -60_000;
   world.advance(1000);
-  assert.deepEqual(await takeAll(queue), ['a']);
+  assert.deepEqual(await getAll(queue), ['a']);
   queue.addAfter('b', 1000);
   queue.addAfter('c', 2000);
   aheadMs = 60_000;
   world.advance(1000);
-  assert.deepEqual(await takeAll(queue), ['b']);
+  assert.deepEqual(await getAll(queue), ['b']);
 });
 
 test('each failure doubles the delay of a key until forget is called', () => {
-  const limiter = exponentialBackOff();
+  const limiter = exponentialBackoff();
   const waits = Array.from({ length: 20 }, () => limiter.delayMs('a'));
   assert.deepEqual(waits.slice(0, 4), [5, 10, 20, 40]);
   assert.equal(waits.at(-1), 1_000_000);
@@ -123,11 +123,11 @@ test('a queue that is shut down accepts no keys, and ends when it is empty', asy
   const queue = createWorkQueue(clock);
   queue.add('a');
   queue.addAfter('b', 10);
-  queue.close();
+  queue.shutDown();
   queue.add('c');
   clock.advance(100);
-  assert.deepEqual(await takeAll(queue), ['a']);
-  assert.equal(await queue.take(), undefined);
+  assert.deepEqual(await getAll(queue), ['a']);
+  assert.equal(await queue.get(), undefined);
 });
 
 test('draining waits for queued keys and keys in progress', async () => {
@@ -135,15 +135,15 @@ test('draining waits for queued keys and keys in progress', async () => {
   const queue = createWorkQueue(clock);
   queue.add('a');
   queue.add('b');
-  const working = await queue.take();
+  const working = await queue.get();
   const idle = createWorkQueue(clock);
   let isDrained = false;
-  const drained = queue.drain().then(() => (isDrained = true));
-  await idle.drain();
+  const drained = queue.shutDownWithDrain().then(() => (isDrained = true));
+  await idle.shutDownWithDrain();
   queue.done(working!);
   await clock.advanceAsync(0);
   assert.equal(isDrained, false);
-  queue.done((await queue.take())!);
+  queue.done((await queue.get())!);
   await drained;
 });
 
@@ -165,7 +165,7 @@ test('an observer receives depth, waits, work and retries', async () => {
   queue.add('a');
   queue.add('a');
   clock.advance(7);
-  const key = await queue.take();
+  const key = await queue.get();
   clock.advance(3);
   queue.addRateLimited(key!);
   assert.deepEqual([...startTimes()], [7]);
@@ -195,7 +195,7 @@ test('every added key is returned once when it is due, and none is lost', async 
         for (const [key, due] of owedLater) if (due <= clock.now()) owe(key);
       };
       const take = async () => {
-        const key = (await queue.take())!;
+        const key = (await queue.get())!;
         assert.ok(!working.has(key));
         assert.ok(owed.delete(key), 'nobody asked for it');
         working.add(key);

@@ -4,7 +4,7 @@
  * keys (initial list, resync), but do not starve them.
  */
 import type { Clock } from '@kruise/values/clock';
-import { createDelays, type Priority } from './delays.ts';
+import { createDelayingQueue, type Priority } from './delays.ts';
 import { createDeque, type Deque } from './deque.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
@@ -47,12 +47,12 @@ export type WorkQueue<K = string> = {
   /**
    * Returns the next key; undefined once the queue is shut down and empty. The worker must call `done` for each key.
    */
-  take(): Promise<K | undefined>;
+  get(): Promise<K | undefined>;
   done(key: K): void;
   /** Stops accepting keys and drops delayed ones; queued keys can still be taken. */
-  close(): void;
+  shutDown(): void;
   /** Shuts down, and resolves when all queued keys have been processed. */
-  drain(): Promise<void>;
+  shutDownWithDrain(): Promise<void>;
   /** Number of queued keys, without delayed ones. */
   readonly depth: number;
 };
@@ -60,7 +60,7 @@ export type WorkQueue<K = string> = {
 /** Number of consecutive events after which one background key is processed. */
 const changesPerBackground = 8;
 
-type Waiting = { priority: Priority; readonly since: number };
+type QueuedKey = { priority: Priority; readonly since: number };
 
 /**
  * Creates an empty queue.
@@ -76,24 +76,24 @@ type Waiting = { priority: Priority; readonly since: number };
  */
 export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOptions = {}): WorkQueue<K> {
   const { observer, rateLimiter = defaultRateLimiter(clock) } = options;
-  const waiting = new Map<K, Waiting>();
-  const working = new Map<K, number>();
+  const waiting = new Map<K, QueuedKey>();
+  const processing = new Map<K, number>();
   /** Keys that were added while they are processed. */
-  const again = new Map<K, Priority>();
+  const dirty = new Map<K, Priority>();
   // A promoted key is in both lanes; `waiting` has its priority, and the other entry is skipped.
   const lanes: { readonly [P in Priority]: Deque<K> } = { change: createDeque(), background: createDeque() };
-  const takers = createDeque<(key: K | undefined) => void>();
-  const delays = createDelays<K>(clock, (key, priority) => add(key, priority));
-  let changesInRow = 0;
+  const waitingWorkers = createDeque<(key: K | undefined) => void>();
+  const delayed = createDelayingQueue<K>(clock, (key, priority) => add(key, priority));
+  let consecutiveChanges = 0;
   let isClosed = false;
   let drained: (() => void) | undefined;
-  observer?.attach?.(() => working.values());
+  observer?.attach?.(() => processing.values());
 
   const add = (key: K, priority: Priority = 'change'): void => {
     if (isClosed) return;
-    delays.cancel(key);
-    if (working.has(key)) {
-      if (again.get(key) !== 'change') again.set(key, priority);
+    delayed.cancel(key);
+    if (processing.has(key)) {
+      if (dirty.get(key) !== 'change') dirty.set(key, priority);
       return;
     }
     const present = waiting.get(key);
@@ -105,36 +105,38 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
       observer?.added(waiting.size);
     }
     lanes[priority].push(key);
-    hand();
+    dispatch();
   };
 
   /** Passes keys to idle workers. */
-  const hand = (): void => {
-    while (takers.size > 0) {
+  const dispatch = (): void => {
+    while (waitingWorkers.size > 0) {
       const key = next();
       if (key === undefined) break;
-      takers.shift()!(key);
+      waitingWorkers.shift()!(key);
     }
     if (isClosed && waiting.size === 0) {
-      for (let taker = takers.shift(); taker; taker = takers.shift()) taker(undefined);
-      if (working.size === 0) drained?.();
+      for (let waitingWorker = waitingWorkers.shift(); waitingWorker; waitingWorker = waitingWorkers.shift())
+        waitingWorker(undefined);
+      if (processing.size === 0) drained?.();
     }
   };
 
   const next = (): K | undefined => {
-    const isBackgroundsTurn = changesInRow >= changesPerBackground;
-    const key = (isBackgroundsTurn ? pull('background') : undefined) ?? pull('change') ?? pull('background');
+    const isBackgroundDue = consecutiveChanges >= changesPerBackground;
+    const key =
+      (isBackgroundDue ? shiftLane('background') : undefined) ?? shiftLane('change') ?? shiftLane('background');
     if (key === undefined) return undefined;
     const { priority, since } = waiting.get(key)!;
-    changesInRow = priority === 'change' ? changesInRow + 1 : 0;
+    consecutiveChanges = priority === 'change' ? consecutiveChanges + 1 : 0;
     const elapsedMs = clock.elapsedMs();
     waiting.delete(key);
-    working.set(key, elapsedMs);
+    processing.set(key, elapsedMs);
     observer?.taken(waiting.size, elapsedMs - since);
     return key;
   };
 
-  const pull = (priority: Priority): K | undefined => {
+  const shiftLane = (priority: Priority): K | undefined => {
     const lane = lanes[priority];
     for (let key = lane.shift(); key !== undefined; key = lane.shift()) {
       if (waiting.get(key)?.priority === priority) return key;
@@ -142,11 +144,11 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     return undefined;
   };
 
-  const close = (): void => {
+  const shutDown = (): void => {
     isClosed = true;
-    delays.clear();
-    again.clear();
-    hand();
+    delayed.clear();
+    dirty.clear();
+    dispatch();
   };
 
   return {
@@ -154,7 +156,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     addAfter(key, delayMs, priority = 'change') {
       if (isClosed) return;
       if (delayMs <= 0) add(key, priority);
-      else delays.set(key, delayMs, priority);
+      else delayed.set(key, delayMs, priority);
     },
     addRateLimited(key) {
       if (isClosed) return;
@@ -164,27 +166,27 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     retried: () => observer?.retried(),
     forget: (key) => rateLimiter.forget(key),
     failures: (key) => rateLimiter.failures(key),
-    take() {
-      const key = takers.size === 0 ? next() : undefined;
+    get() {
+      const key = waitingWorkers.size === 0 ? next() : undefined;
       if (key !== undefined) return Promise.resolve(key);
       if (isClosed && waiting.size === 0) return Promise.resolve(undefined);
-      return new Promise((resolve) => takers.push(resolve));
+      return new Promise((resolve) => waitingWorkers.push(resolve));
     },
     done(key) {
-      const since = working.get(key);
+      const since = processing.get(key);
       if (since === undefined) return;
-      working.delete(key);
+      processing.delete(key);
       observer?.done(clock.elapsedMs() - since);
-      const priority = again.get(key);
-      again.delete(key);
+      const priority = dirty.get(key);
+      dirty.delete(key);
       if (priority) add(key, priority);
-      else if (isClosed) hand();
+      else if (isClosed) dispatch();
     },
-    close,
-    drain() {
+    shutDown,
+    shutDownWithDrain() {
       return new Promise((resolve) => {
         drained = resolve;
-        close();
+        shutDown();
       });
     },
     get depth() {

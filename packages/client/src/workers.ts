@@ -35,15 +35,15 @@ export async function runWorkers<K>(
   { workers, work, onError }: WorkerOptions<K>,
   signal: AbortSignal,
 ): Promise<void> {
-  const close = () => queue.close();
+  const close = () => queue.shutDown();
   if (signal.aborted) close();
   else signal.addEventListener('abort', close, { once: true });
 
-  const pass = async (key: K): Promise<void> => {
+  const processKey = async (key: K): Promise<void> => {
     try {
-      const againAfterSeconds = await work(key);
+      const requeueAfterSeconds = await work(key);
       queue.forget(key);
-      if (againAfterSeconds !== undefined) queue.addAfter(key, againAfterSeconds * 1000);
+      if (requeueAfterSeconds !== undefined) queue.addAfter(key, requeueAfterSeconds * 1000);
     } catch (error) {
       if (signal.aborted) return;
       queue.addRateLimited(key);
@@ -51,8 +51,8 @@ export async function runWorkers<K>(
     }
   };
   const run = async (): Promise<void> => {
-    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-      if (!signal.aborted) await pass(key);
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      if (!signal.aborted) await processKey(key);
       queue.done(key);
     }
   };

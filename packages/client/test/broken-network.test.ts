@@ -15,14 +15,14 @@ import { randomInteger, seededRandom } from '@kruise/values/random';
 import { systemClock } from '@kruise/values/system';
 
 /** The system clock, a hundred times as fast: backoffs and timeouts of minutes take a second. */
-const hurriedClock: Clock = {
+const fastClock: Clock = {
   now: () => systemClock.now() * 100,
   elapsedMs: () => systemClock.elapsedMs() * 100,
   setTimer: (delayMs, callback, signal) => systemClock.setTimer(delayMs / 100, callback, signal),
 };
 
 /** A relay to a port whose connections break after a random number of bytes, until it is repaired. */
-async function brittleWay(port: number, seed: number) {
+async function startUnreliableRelay(port: number, seed: number) {
   const random = seededRandom(seed);
   const sockets = new Set<Socket>();
   let isMended = false;
@@ -66,29 +66,22 @@ async function brittleWay(port: number, seed: number) {
 
 test('an informer converges to the state of the server over an unreliable network', async () => {
   await using server = await startTestServer({ https: true });
-  const way = await brittleWay(Number(new URL(server.url).port), 1);
+  const way = await startUnreliableRelay(Number(new URL(server.url).port), 1);
   const folder = mkdtempSync(join(tmpdir(), 'kruise-test-'));
   const path = join(folder, 'kubeconfig');
   writeFileSync(path, server.kubeconfig.text.replaceAll(server.url, `https://127.0.0.1:${way.port}`));
-  const { client, close } = connect(hurriedClock, { path });
+  const { client, close } = connect(fastClock, { path });
   const stop = new AbortController();
-  const told = new Map<string, string>();
+  const changes = new Map<string, string>();
   const faults: string[] = [];
-  const informer = startInformer(
-    client,
-    hurriedClock,
-    seededRandom(1),
-    configMap,
-    { namespace: 'default' },
-    stop.signal,
-  );
+  const informer = startInformer(client, fastClock, seededRandom(1), configMap, { namespace: 'default' }, stop.signal);
   const isLast = Promise.withResolvers<void>();
   informer.handle(({ type, object, previous }) => {
     const key = keyOf(object);
-    if (told.get(key) !== previous?.metadata.resourceVersion && type === 'updated') faults.push(`a gap in ${key}`);
-    if ((type === 'added') === told.has(key)) faults.push(`${type} ${key} out of turn`);
-    if (type === 'deleted') told.delete(key);
-    else told.set(key, object.metadata.resourceVersion!);
+    if (changes.get(key) !== previous?.metadata.resourceVersion && type === 'updated') faults.push(`a gap in ${key}`);
+    if ((type === 'added') === changes.has(key)) faults.push(`${type} ${key} out of turn`);
+    if (type === 'deleted') changes.delete(key);
+    else changes.set(key, object.metadata.resourceVersion!);
     if (object.metadata.name === 'last') isLast.resolve();
   });
 

@@ -8,12 +8,12 @@ export type Cluster = TestServer & {
   readonly clock: VirtualClock;
   readonly random: Random;
   /** Advances the clock and runs everything that is due. */
-  pass(seconds: number): Promise<void>;
+  advance(seconds: number): Promise<void>;
 };
 
 export async function startCluster({ watchList = false } = {}): Promise<Cluster> {
   const clock = virtualClock(instantOf(2026, 1, 1));
   const random = seededRandom('cluster');
   const server = await startTestServer({ clock, random, features: { watchList } });
-  return { ...server, clock, random, pass: (seconds) => clock.advanceAsync(seconds * 1000) };
+  return { ...server, clock, random, advance: (seconds) => clock.advanceAsync(seconds * 1000) };
 }

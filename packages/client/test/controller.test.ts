@@ -7,13 +7,13 @@ import { type Service, service } from '@kruise/api/core/service';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import {
   addFinalizer,
-  announced,
   create,
   hasFinalizer,
   isBeingDeleted,
   patch,
   remove,
   removeFinalizer,
+  withOutcomeEvents,
 } from '@kruise/client/actions';
 import { type Client, createClient } from '@kruise/client/client';
 import { type Controller, type Decision, defineController, watch } from '@kruise/client/controller';
@@ -51,7 +51,7 @@ function decide({ set, members }: Observed, now: Instant): Decision<Service['sta
   const surplus = members.slice(wantedOf(set));
   return {
     actions: [
-      ...Array.from({ length: missing }, () => announced(create(memberOf(set)), announcement(set))),
+      ...Array.from({ length: missing }, () => withOutcomeEvents(create(memberOf(set)), announcement(set))),
       ...surplus.map(remove),
     ],
     status: { ...set.status, conditions: withCondition(set.status?.conditions, counted(members), now) },
@@ -79,7 +79,7 @@ function observe(caches: Caches, key: Key): Observed | undefined {
 
 const members = defineController({ name: 'members', for: service, owns: [configMap], observe, decide });
 
-const setNamed = (name: string, count: number): Partial<Service> => ({
+const makeSet = (name: string, count: number): Partial<Service> => ({
   metadata: { name, namespace: 'default', annotations: { members: String(count) } },
   spec: { clusterIP: 'None', ports: [{ port: 80 }] },
 });
@@ -95,7 +95,7 @@ function run(
   return {
     async stop() {
       stop.abort();
-      await cluster.pass(0);
+      await cluster.advance(0);
       await done;
     },
   };
@@ -109,7 +109,7 @@ async function membersIn({ client }: Cluster): Promise<readonly ConfigMap[]> {
 const pauses = [
   {
     name: 'a throttled key coalesces consecutive changes, including the last',
-    pause: { restMs: 1000 },
+    pause: { minIntervalMs: 1000 },
     sees: ['0 at 0', '3 at 1000'],
   },
   {
@@ -133,15 +133,15 @@ for (const { name, pause, sees } of pauses) {
       },
     });
     const running = run(cluster, [pausing]);
-    await cluster.pass(1);
+    await cluster.advance(1);
     const start = cluster.clock.now();
     const reference = { namespace: 'default', name: 'one' };
     await cluster.client.create(configMap, { metadata: reference, data: { n: '0' } });
     for (const n of ['1', '2', '3']) {
-      await cluster.pass(0.1);
+      await cluster.advance(0.1);
       await cluster.client.patch(configMap, reference, { data: { n } }, { type: 'merge' });
     }
-    await cluster.pass(5);
+    await cluster.advance(5);
     assert.deepEqual(seen, sees);
     await running.stop();
     await cluster.close();
@@ -164,14 +164,14 @@ test('a key is not throttled longer if the clock is set back', async () => {
     },
   });
   const running = run(cluster, [resting], { clock });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const start = cluster.clock.now();
   const reference = { namespace: 'default', name: 'one' };
   await cluster.client.create(configMap, { metadata: reference, data: { n: '0' } });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   aheadMs = -60_000;
   await cluster.client.patch(configMap, reference, { data: { n: '1' } }, { type: 'merge' });
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.deepEqual(seen, ['0 at 0', '1 at 1000']);
   await running.stop();
   await cluster.close();
@@ -190,20 +190,20 @@ test('a decision can set the minimum interval of its key', async () => {
     },
   });
   const running = run(cluster, [resting]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const start = cluster.clock.now();
   const reference = { namespace: 'default', name: 'one' };
-  await cluster.client.create(configMap, { metadata: reference, data: { restMs: '500' } });
-  for (const restMs of ['0', '0', '0']) {
-    await cluster.pass(0.3);
+  await cluster.client.create(configMap, { metadata: reference, data: { minIntervalMs: '500' } });
+  for (const minIntervalMs of ['0', '0', '0']) {
+    await cluster.advance(0.3);
     await cluster.client.patch(
       configMap,
       reference,
-      { data: { restMs }, metadata: { labels: { at: String(cluster.clock.now()) } } },
+      { data: { restMs: minIntervalMs }, metadata: { labels: { at: String(cluster.clock.now()) } } },
       { type: 'merge' },
     );
   }
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.deepEqual(seen, [0, 500, 600, 900]);
   await running.stop();
   await cluster.close();
@@ -211,7 +211,7 @@ test('a decision can set the minimum interval of its key', async () => {
 
 test('events are recorded after the writes that they are about', async () => {
   const cluster = await startCluster();
-  await cluster.client.create(service, setNamed('web', 1));
+  await cluster.client.create(service, makeSet('web', 1));
   let refusals = 2;
   const { transport } = cluster.client;
   const client = createClient({
@@ -232,7 +232,7 @@ test('events are recorded after the writes that they are about', async () => {
     },
   });
   const running = run(cluster, [counting], { client });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { items } = await cluster.client.list(event, { namespace: 'default' });
   assert.deepEqual(
     items.map(({ reason, count = 1 }) => [reason, count]),
@@ -264,7 +264,7 @@ test('live data is fetched before the decision, and a failed fetch is retried', 
   await cluster.client.create(configMap, { metadata: { namespace: 'default', name: 'other' } });
   await cluster.client.create(configMap, { metadata: { namespace: 'default', name: 'one' } });
   const running = run(cluster, [asking]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { data } = await cluster.client.get(configMap, { namespace: 'default', name: 'one' });
   assert.deepEqual(data, { answer: 'other' });
   await running.stop();
@@ -274,20 +274,20 @@ test('live data is fetched before the decision, and a failed fetch is retried', 
 test('a controller creates the desired state, reports it, and follows changes', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
-  await client.create(service, setNamed('web', 5));
+  await client.create(service, makeSet('web', 5));
   const running = run(cluster, [members]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await membersIn(cluster)).length, 5);
   const reference = { namespace: 'default', name: 'web' };
   const statusOf = async () => (await client.get(service, reference)).status?.conditions?.[0]?.message;
   assert.equal(await statusOf(), 'There are 5');
 
   await client.delete(configMap, { namespace: 'default', name: (await membersIn(cluster))[0]!.metadata.name! });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await membersIn(cluster)).length, 5);
 
   await client.patch(service, reference, { metadata: { annotations: { members: '2' } } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await membersIn(cluster)).length, 2);
   assert.equal(await statusOf(), 'There are 2');
 
@@ -300,11 +300,11 @@ test('a controller creates the desired state, reports it, and follows changes', 
 
 test('nothing is written if nothing changes', async () => {
   const cluster = await startCluster();
-  await cluster.client.create(service, setNamed('web', 3));
+  await cluster.client.create(service, makeSet('web', 3));
   const running = run(cluster, [members]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const before = await cluster.core.store.currentRevision();
-  await cluster.pass(600);
+  await cluster.advance(600);
   assert.equal(await cluster.core.store.currentRevision(), before);
   await running.stop();
   await cluster.close();
@@ -312,7 +312,7 @@ test('nothing is written if nothing changes', async () => {
 
 test('an equivalent status is not written', async () => {
   const cluster = await startCluster();
-  await cluster.client.create(service, setNamed('web', 1));
+  await cluster.client.create(service, makeSet('web', 1));
   const wordy = defineController({
     name: 'wordy',
     for: service,
@@ -329,14 +329,14 @@ test('an equivalent status is not written', async () => {
     },
   });
   const running = run(cluster, [wordy], { client });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(writes, 0);
   await running.stop();
   await cluster.close();
 });
 
 /** A transport whose requests fail, are delayed, or lose their response. */
-function troubled(transport: Transport, { clock }: Cluster, seed: number) {
+function withFaults(transport: Transport, { clock }: Cluster, seed: number) {
   const random = seededRandom(seed);
   let isCalm = false;
   return {
@@ -366,12 +366,12 @@ test('a controller converges to the desired state through crashes and failures',
       fc.array(fc.record({ wanted: fc.integer({ min: 1, max: 12 }), afterMs: fc.nat(300) }), { maxLength: 6 }),
       async (seed, steps) => {
         const cluster = await startCluster();
-        await cluster.client.create(service, setNamed('web', 3));
-        const transport = troubled(cluster.client.transport, cluster, seed);
+        await cluster.client.create(service, makeSet('web', 3));
+        const transport = withFaults(cluster.client.transport, cluster, seed);
         const client = createClient(transport);
         let running = run(cluster, [members], { client });
         for (const { wanted, afterMs } of steps) {
-          await cluster.pass(afterMs / 1000);
+          await cluster.advance(afterMs / 1000);
           const annotations = { members: String(wanted) };
           await cluster.client.patch(
             service,
@@ -384,7 +384,7 @@ test('a controller converges to the desired state through crashes and failures',
           running = run(cluster, [members], { client });
         }
         transport.calm();
-        await cluster.pass(60);
+        await cluster.advance(60);
         const wanted = steps.at(-1)?.wanted ?? 3;
         assert.equal((await membersIn(cluster)).length, wanted);
         await running.stop();
@@ -396,7 +396,7 @@ test('a controller converges to the desired state through crashes and failures',
 });
 
 /** A transport with delayed watch events of members. */
-function tardy({ request, watch }: Transport, { clock }: Cluster): Transport {
+function withDelayedWatches({ request, watch }: Transport, { clock }: Cluster): Transport {
   return {
     request,
     async *watch(asked) {
@@ -409,13 +409,13 @@ function tardy({ request, watch }: Transport, { clock }: Cluster): Transport {
 }
 
 /** Returns the maximum number of members within a minute through a transport. */
-async function mostMembers(wanted: number, reach: (transport: Transport, cluster: Cluster) => Transport) {
+async function maxMembers(wanted: number, reach: (transport: Transport, cluster: Cluster) => Transport) {
   const cluster = await startCluster();
   let most = 0;
-  await cluster.client.create(service, setNamed('web', wanted));
+  await cluster.client.create(service, makeSet('web', wanted));
   const running = run(cluster, [members], { client: createClient(reach(cluster.client.transport, cluster)) });
   for (let look = 0; look < 300; look++) {
-    await cluster.pass(0.2);
+    await cluster.advance(0.2);
     most = Math.max(most, (await membersIn(cluster)).length);
   }
   await running.stop();
@@ -424,11 +424,11 @@ async function mostMembers(wanted: number, reach: (transport: Transport, cluster
 }
 
 test('a controller with slow caches creates no more than desired', async () => {
-  assert.equal(await mostMembers(8, tardy), 8);
+  assert.equal(await maxMembers(8, withDelayedWatches), 8);
 });
 
 /** A transport that loses every other response to a create. */
-function forgetful({ request, watch }: Transport): Transport {
+function withLostResponses({ request, watch }: Transport): Transport {
   let creations = 0;
   return {
     watch,
@@ -443,7 +443,9 @@ function forgetful({ request, watch }: Transport): Transport {
 
 test('a controller with lost responses and slow caches creates no more than desired', async () => {
   for (const wanted of [1, 5]) {
-    const most = await mostMembers(wanted, (transport, cluster) => tardy(forgetful(transport), cluster));
+    const most = await maxMembers(wanted, (transport, cluster) =>
+      withDelayedWatches(withLostResponses(transport), cluster),
+    );
     assert.equal(most, wanted);
   }
 });
@@ -469,10 +471,10 @@ test('a finalizer keeps an object until the controller has cleaned up', async ()
   const reference = { namespace: 'default', name: 'kept' };
   await client.create(configMap, { metadata: { ...reference, labels: { tidy: 'yes' } } });
   const running = run(cluster, [tidy]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.get(configMap, reference)).metadata.finalizers, [finalizer]);
   await client.delete(configMap, reference);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(cleaned, ['default/kept']);
   await assert.rejects(client.get(configMap, reference), { code: 404 });
   await running.stop();
@@ -494,11 +496,11 @@ test('an event of another kind enqueues the mapped keys, and a key can be requeu
       return { actions: [], ...(passes.length === 2 ? { requeueAfterSeconds: 30 } : {}) };
     },
   });
-  await client.create(service, setNamed('web', 1));
+  await client.create(service, makeSet('web', 1));
   const running = run(cluster, [follower]);
-  await cluster.pass(5);
-  await client.create(configMap, { metadata: { name: 'a', namespace: 'default' }, data: { wakes: 'default/web' } });
-  await cluster.pass(100);
+  await cluster.advance(5);
+  await client.create(configMap, { metadata: { name: 'a', namespace: 'default' }, data: { enqueues: 'default/web' } });
+  await cluster.advance(100);
   assert.deepEqual(passes, ['default/web at 0', 'default/web at 5', 'default/web at 35']);
   await running.stop();
   await cluster.close();
@@ -522,11 +524,11 @@ test('a failed key is retried with backoff, logged and counted', async () => {
       };
     },
   });
-  await client.create(service, setNamed('web', 1));
+  await client.create(service, makeSet('web', 1));
   const stop = new AbortController();
   const metrics = createControllerMetrics(registry);
   const done = runControllers([faulty], { client, clock, random, log, metrics }, stop.signal);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await client.get(service, { namespace: 'default', name: 'web' })).metadata.labels?.['done'], 'yes');
   assert.deepEqual(errors, ['reconcile failed', 'reconcile failed', 'reconcile failed']);
   const text = registry.text();
@@ -552,10 +554,10 @@ test('fallback actions run if the actions had no effect', async () => {
       fallbackActions: [patch(found, { metadata: { labels: { tried: 'yes' } } })],
     }),
   });
-  await client.create(service, setNamed('web', 1));
+  await client.create(service, makeSet('web', 1));
   const stop = new AbortController();
   const done = runControllers([stubborn], { client, clock, random }, stop.signal);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await client.get(service, { namespace: 'default', name: 'web' })).metadata.labels?.['tried'], 'yes');
   stop.abort();
   await done;
@@ -565,7 +567,7 @@ test('fallback actions run if the actions had no effect', async () => {
 test('a controller that is killed after any number of requests and restarted completes its work', async () => {
   for (let lives = 0; lives < 14; lives++) {
     const cluster = await startCluster();
-    await cluster.client.create(service, setNamed('web', 5));
+    await cluster.client.create(service, makeSet('web', 5));
     const { transport } = cluster.client;
     let left = lives;
     // A killed process sends no requests and receives no responses.
@@ -577,12 +579,12 @@ test('a controller that is killed after any number of requests and restarted com
     const stop = new AbortController();
     const { clock, random } = cluster;
     const killed = runControllers([members], { client: dying, clock, random, gracePeriodMs: 0 }, stop.signal);
-    await cluster.pass(2);
+    await cluster.advance(2);
     stop.abort();
-    await cluster.pass(1);
+    await cluster.advance(1);
     await killed;
     const running = run(cluster, [members]);
-    await cluster.pass(5);
+    await cluster.advance(5);
     const { status } = await cluster.client.get(service, { namespace: 'default', name: 'web' });
     assert.deepEqual([(await membersIn(cluster)).length, status?.conditions?.[0]?.message], [5, 'There are 5']);
     await running.stop();
@@ -602,23 +604,25 @@ test('one of two replicas works, and the other takes over when it stops', async 
     return { stop: () => stop.abort(), done };
   };
   const first = replica('first');
-  await cluster.pass(1);
+  await cluster.advance(1);
   const second = replica('second');
-  await client.create(service, setNamed('web', 2));
-  await cluster.pass(10);
+  await client.create(service, makeSet('web', 2));
+  await cluster.advance(10);
   assert.equal((await membersIn(cluster)).length, 2);
   assert.match(registry.text(), /leader_election_master_status\{name="members"\} 1/);
   first.stop();
-  await cluster.pass(5);
+  await cluster.advance(5);
   await first.done;
   assert.match(registry.text(), /leader_election_master_status\{name="members"\} 0/);
   const { items } = await client.list(event, { fieldSelector: 'involvedObject.kind=Lease' });
   assert.deepEqual(
     items.map(({ message, reason }) => `${reason}: ${message}`).sort(),
-    ['first became leader', 'first stopped leading', 'second became leader'].map((told) => `LeaderElection: ${told}`),
+    ['first became leader', 'first stopped leading', 'second became leader'].map(
+      (messages) => `LeaderElection: ${messages}`,
+    ),
   );
-  await client.create(service, setNamed('other', 2));
-  await cluster.pass(1);
+  await client.create(service, makeSet('other', 2));
+  await cluster.advance(1);
   assert.equal((await membersIn(cluster)).length, 4);
   await client.patch(
     lease,
@@ -627,7 +631,7 @@ test('one of two replicas works, and the other takes over when it stops', async 
     { type: 'merge' },
   );
   const lost = assert.rejects(second.done, LeadershipLostError);
-  await cluster.pass(5);
+  await cluster.advance(5);
   await lost;
   await cluster.close();
 });
@@ -643,26 +647,26 @@ test('a controller stops soon even if its server is unreachable', async () => {
   const leaderElection = { namespace: 'default', name: 'members', identity: 'first' };
   const bereft = createClient({ request, watch: transport.watch });
   const done = runControllers([members], { client: bereft, clock, random, leaderElection }, stop.signal);
-  await client.create(service, setNamed('web', 2));
-  await cluster.pass(5);
+  await client.create(service, makeSet('web', 2));
+  await cluster.advance(5);
   assert.equal((await membersIn(cluster)).length, 2);
   isGone = true;
-  await client.create(service, setNamed('other', 2));
-  await cluster.pass(1);
+  await client.create(service, makeSet('other', 2));
+  await cluster.advance(1);
   const stoppedAt = clock.now();
   stop.abort();
   let tookMs: number | undefined;
   void done.then(() => {
     tookMs = clock.now() - stoppedAt;
   });
-  await cluster.pass(120);
+  await cluster.advance(120);
   await done;
   assert.ok(tookMs !== undefined && tookMs <= 15_000, `it took ${tookMs} ms`);
   await cluster.close();
 });
 
 /** A transport whose ConfigMap watches send nothing. */
-function deaf({ request, watch }: Transport): Transport {
+function withSilentWatches({ request, watch }: Transport): Transport {
   async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
     await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
   }
@@ -689,19 +693,19 @@ test('the first leader lists each kind once, and a standby once more when it bec
     return { listed, stop: () => stop.abort(), done };
   };
   const first = replica('first');
-  await cluster.pass(1);
+  await cluster.advance(1);
   const once = [...new Set(first.listed)];
   assert.equal(once.length, 2);
   assert.deepEqual(first.listed.toSorted(), once.toSorted());
   const second = replica('second');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(second.listed.toSorted(), once.toSorted());
   first.stop();
-  await cluster.pass(5);
+  await cluster.advance(5);
   await first.done;
   assert.deepEqual(second.listed.toSorted(), [...once, ...once].toSorted());
   second.stop();
-  await cluster.pass(1);
+  await cluster.advance(1);
   await second.done;
   await cluster.close();
 });
@@ -716,18 +720,18 @@ test('a new leader does not repeat the writes of the last one, although its watc
     return { stop: () => stop.abort(), done };
   };
   const first = replica('first', client);
-  await cluster.pass(1);
-  const second = replica('second', createClient(deaf(client.transport)));
-  await cluster.pass(1);
-  await client.create(service, setNamed('web', 3));
-  await cluster.pass(1);
+  await cluster.advance(1);
+  const second = replica('second', createClient(withSilentWatches(client.transport)));
+  await cluster.advance(1);
+  await client.create(service, makeSet('web', 3));
+  await cluster.advance(1);
   first.stop();
-  await cluster.pass(30);
+  await cluster.advance(30);
   await first.done;
   assert.equal((await client.get(lease, { namespace: 'default', name: 'members' })).spec?.holderIdentity, 'second');
   assert.equal((await membersIn(cluster)).length, 3);
   second.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await second.done;
   await cluster.close();
 });
@@ -745,9 +749,9 @@ test('a controller waits for the cache of an undeclared kind', async () => {
     },
   });
   await cluster.client.create(serviceAccount, { metadata: { name: 'someone', namespace: 'default' } });
-  await cluster.client.create(service, setNamed('web', 1));
+  await cluster.client.create(service, makeSet('web', 1));
   const running = run(cluster, [curious]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(seen, [1]);
   await running.stop();
   await cluster.close();
@@ -768,7 +772,7 @@ test('initial keys are reconciled at the start without an object', async () => {
     },
   });
   const running = run(cluster, [collector]);
-  await cluster.pass(50);
+  await cluster.advance(50);
   assert.equal(rounds.length, 3);
   await running.stop();
   await cluster.close();

@@ -8,10 +8,10 @@ import { delegatedAuthorization } from '@kruise/client/delegated-authorization';
 import { serveHealth } from '@kruise/client/health';
 import { createMetrics } from '@kruise/client/metrics';
 import { requestToken } from '@kruise/client/subresources';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 
-const authority = createAuthority('test', systemClock.now());
+const authority = createCertificateAuthority('test', systemClock.now());
 const tls = authority.issue({
   subject: { commonName: 'component' },
   usages: ['server auth'],
@@ -35,7 +35,12 @@ test('metrics require authorization by the API server, health endpoints do not',
   const account = { namespace: 'default', name: 'scraper' };
   await client.create(serviceAccount, { metadata: account });
   const { status } = await requestToken(client, account, { audiences: [] });
-  const health = await serveHealth({ port: 0, tls, metrics: createMetrics(), mayRead: delegatedAuthorization(client) });
+  const health = await serveHealth({
+    port: 0,
+    tls,
+    metrics: createMetrics(),
+    authorize: delegatedAuthorization(client),
+  });
   try {
     assert.equal(await codeOf(health.port, '/healthz'), 200);
     assert.equal(await codeOf(health.port, '/metrics'), 401);

@@ -84,11 +84,11 @@ test('a server without aggregated discovery is asked group by group', async () =
   const plain = (request: ApiRequest): ApiRequest => ({ ...request, accept: 'application/json' });
   const old = createClient({ ...transport, request: (request) => transport.request(plain(request)) });
 
-  const told = await discover(old);
+  const requests = await discover(old);
 
   const atOnce = await discover(server.client);
-  assert.deepEqual(new Set(told.kinds.map(nameOf)), new Set(atOnce.kinds.map(nameOf)));
-  assert.deepEqual(preferredKinds(told.kinds).map(nameOf).sort(), preferredKinds(atOnce.kinds).map(nameOf).sort());
+  assert.deepEqual(new Set(requests.kinds.map(nameOf)), new Set(atOnce.kinds.map(nameOf)));
+  assert.deepEqual(preferredKinds(requests.kinds).map(nameOf).sort(), preferredKinds(atOnce.kinds).map(nameOf).sort());
 });
 
 test('a group whose discovery fails is reported as a failure', async () => {

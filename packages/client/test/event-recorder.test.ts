@@ -19,17 +19,17 @@ async function recording(cluster: Cluster, client = cluster.client) {
     { component: 'test-controller', host: 'here', onError: (error) => errors.push(error) },
     stop.signal,
   );
-  const tell = (message: string, more: Partial<NewEvent> = {}) =>
+  const recordEvent = (message: string, more: Partial<NewEvent> = {}) =>
     recorder.record({ about, type: 'Normal', reason: 'Tested', message, ...more });
-  return { about, recorder, tell, errors, stop };
+  return { about, recorder, tell: recordEvent, errors, stop };
 }
 
 const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
 
 test('an event has its object, reason, source and time', async () => {
   const cluster = await startCluster();
-  const { about, tell, recorder } = await recording(cluster);
-  tell('all is well');
+  const { about, tell: recordEvent, recorder } = await recording(cluster);
+  recordEvent('all is well');
   await recorder.flush();
   const [written] = await eventsOf(cluster);
   assert.match(written?.metadata.name ?? '', /^default\.[0-9a-f]{16}$/);
@@ -63,11 +63,11 @@ test('concurrent events of two recorders about one object are both written', asy
 
 test('a repeated event increments the count', async () => {
   const cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
+  const { tell: recordEvent, recorder } = await recording(cluster);
   for (let time = 0; time < 3; time++) {
-    tell('again');
+    recordEvent('again');
     await recorder.flush();
-    await cluster.pass(10);
+    await cluster.advance(10);
   }
   const events = await eventsOf(cluster);
   assert.equal(events.length, 1);
@@ -80,9 +80,9 @@ test('a repeated event increments the count', async () => {
 
 test('the same event about two fields of an object is two events', async () => {
   const cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  tell('Started', { fieldPath: 'spec.containers{a}' });
-  tell('Started', { fieldPath: 'spec.containers{b}' });
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  recordEvent('Started', { fieldPath: 'spec.containers{a}' });
+  recordEvent('Started', { fieldPath: 'spec.containers{b}' });
   await recorder.flush();
   const paths = (await eventsOf(cluster)).map(({ involvedObject }) => involvedObject.fieldPath);
   assert.deepEqual(paths.sort(), ['spec.containers{a}', 'spec.containers{b}']);
@@ -91,11 +91,11 @@ test('the same event about two fields of an object is two events', async () => {
 
 test('a counted event that was deleted is created again', async () => {
   const cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  tell('again');
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  recordEvent('again');
   await recorder.flush();
-  await cluster.client.deleteMany(event, { namespace: 'default' });
-  tell('again');
+  await cluster.client.deleteCollection(event, { namespace: 'default' });
+  recordEvent('again');
   await recorder.flush();
   assert.deepEqual(
     (await eventsOf(cluster)).map(({ count }) => count),
@@ -106,8 +106,8 @@ test('a counted event that was deleted is created again', async () => {
 
 test('the tenth and further events that differ only in their message are aggregated', async () => {
   const cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  for (let index = 1; index <= 15; index++) tell(`number ${index}`);
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  for (let index = 1; index <= 15; index++) recordEvent(`number ${index}`);
   await recorder.flush();
   const events = await eventsOf(cluster);
   assert.equal(events.length, 10);
@@ -118,17 +118,17 @@ test('the tenth and further events that differ only in their message are aggrega
 
 test('the spam filter limits an object to one event in five minutes', async () => {
   const cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  for (let index = 0; index < 100; index++) tell('spam');
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  for (let index = 0; index < 100; index++) recordEvent('spam');
   await recorder.flush();
   const count = async () => (await eventsOf(cluster))[0]?.count;
   assert.equal(await count(), 25);
-  await cluster.pass(299);
-  tell('spam');
+  await cluster.advance(299);
+  recordEvent('spam');
   await recorder.flush();
   assert.equal(await count(), 25);
-  await cluster.pass(1);
-  tell('spam');
+  await cluster.advance(1);
+  recordEvent('spam');
   await recorder.flush();
   assert.equal(await count(), 102);
   await cluster.close();
@@ -136,9 +136,9 @@ test('the spam filter limits an object to one event in five minutes', async () =
 
 test('events of one object do not displace those of others', async () => {
   const cluster = await startCluster();
-  const { about, tell, recorder, errors } = await recording(cluster);
-  for (let index = 0; index < 5000; index++) tell(`number ${index}`);
-  tell('another', { about: { ...about, metadata: { ...about.metadata, uid: 'another' } } });
+  const { about, tell: recordEvent, recorder, errors } = await recording(cluster);
+  for (let index = 0; index < 5000; index++) recordEvent(`number ${index}`);
+  recordEvent('another', { about: { ...about, metadata: { ...about.metadata, uid: 'another' } } });
   await recorder.flush();
   assert.ok((await eventsOf(cluster)).some(({ message }) => message === 'another'));
   assert.deepEqual(errors, []);
@@ -154,10 +154,10 @@ test('an event has the time of its occurrence, not of its write', async () => {
     request: (request) =>
       request.method === 'POST' && refusals-- > 0 ? Promise.reject(internalError('later')) : transport.request(request),
   });
-  const { tell, recorder } = await recording(cluster, failing);
-  tell('first');
-  tell('second');
-  await cluster.pass(60);
+  const { tell: recordEvent, recorder } = await recording(cluster, failing);
+  recordEvent('first');
+  recordEvent('second');
+  await cluster.advance(60);
   await recorder.flush();
   const times = (await eventsOf(cluster)).map(({ firstTimestamp }) => firstTimestamp);
   assert.deepEqual(times, ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z']);
@@ -166,9 +166,9 @@ test('an event has the time of its occurrence, not of its write', async () => {
 
 test('warnings are recorded after many normal events', async () => {
   const cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  for (let index = 0; index < 100; index++) tell(`number ${index}`);
-  tell('no room', { type: 'Warning', reason: 'Failed' });
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  for (let index = 0; index < 100; index++) recordEvent(`number ${index}`);
+  recordEvent('no room', { type: 'Warning', reason: 'Failed' });
   await recorder.flush();
   assert.ok((await eventsOf(cluster)).some(({ reason }) => reason === 'Failed'));
   await cluster.close();
@@ -185,9 +185,9 @@ test('recording is retried in the background if the server fails', async () => {
       return transport.request(request);
     },
   });
-  const { tell, errors } = await recording(cluster, failing);
-  tell('patience');
-  await cluster.pass(60);
+  const { tell: recordEvent, errors } = await recording(cluster, failing);
+  recordEvent('patience');
+  await cluster.advance(60);
   assert.deepEqual(
     (await eventsOf(cluster)).map(({ message, count }) => [message, count]),
     [['patience', 1]],
@@ -214,8 +214,8 @@ test('a rejected event is reported, unless its namespace is terminating or gone'
       throw new StatusError(refusals.shift()!);
     },
   });
-  const { tell, recorder, errors } = await recording(cluster, refusing);
-  for (const message of ['one', 'other', 'third']) tell(message);
+  const { tell: recordEvent, recorder, errors } = await recording(cluster, refusing);
+  for (const message of ['one', 'other', 'third']) recordEvent(message);
   await recorder.flush();
   assert.deepEqual(refusals, []);
   assert.deepEqual(
@@ -227,8 +227,8 @@ test('a rejected event is reported, unless its namespace is terminating or gone'
 
 test('events of objects without uid are distinguished by name', async () => {
   const cluster = await startCluster();
-  const { about, tell, recorder } = await recording(cluster);
-  for (const name of ['one', 'other']) tell('here', { about: { ...about, metadata: { name } } });
+  const { about, tell: recordEvent, recorder } = await recording(cluster);
+  for (const name of ['one', 'other']) recordEvent('here', { about: { ...about, metadata: { name } } });
   await recorder.flush();
   assert.deepEqual((await eventsOf(cluster)).map(({ involvedObject, count }) => [involvedObject.name, count]).sort(), [
     ['one', 1],
@@ -240,9 +240,9 @@ test('events of objects without uid are distinguished by name', async () => {
 test('events beyond the queue limit are dropped and reported', async () => {
   const cluster = await startCluster();
   const stuck = createClient({ ...cluster.client.transport, request: () => new Promise(() => {}) });
-  const { about, tell, errors } = await recording(cluster, stuck);
+  const { about, tell: recordEvent, errors } = await recording(cluster, stuck);
   for (let index = 0; index < 10_010; index++) {
-    tell('all is well', { about: { ...about, metadata: { ...about.metadata, uid: `number ${index}` } } });
+    recordEvent('all is well', { about: { ...about, metadata: { ...about.metadata, uid: `number ${index}` } } });
   }
   assert.equal(errors.length, 9);
   await cluster.close();

@@ -17,7 +17,7 @@ async function recording(cluster: Cluster, client = cluster.client) {
     { host: 'here', onError: (error) => errors.push(error) },
     new AbortController().signal,
   );
-  const tell = (note: string, more: Partial<NewSeriesEvent> = {}) =>
+  const recordEvent = (note: string, more: Partial<NewSeriesEvent> = {}) =>
     recorder.record({
       regarding,
       type: 'Normal',
@@ -27,15 +27,15 @@ async function recording(cluster: Cluster, client = cluster.client) {
       controller: 'tester',
       ...more,
     });
-  return { regarding, recorder, tell, errors };
+  return { regarding, recorder, tell: recordEvent, errors };
 }
 
 const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
 
 test('an event has its object, action, reason, source and time', async () => {
   await using cluster = await startCluster();
-  const { regarding, tell, recorder } = await recording(cluster);
-  tell('all is well', { related: regarding });
+  const { regarding, tell: recordEvent, recorder } = await recording(cluster);
+  recordEvent('all is well', { related: regarding });
   await recorder.flush();
   const [written] = await eventsOf(cluster);
   assert.match(written?.metadata.name ?? '', /^default\.[0-9a-f]+$/);
@@ -56,11 +56,11 @@ test('an event has its object, action, reason, source and time', async () => {
 
 test('a repeated event is a series, regardless of its note, and the second occurrence is written immediately', async () => {
   await using cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  tell('once');
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  recordEvent('once');
   await recorder.flush();
-  await cluster.pass(1);
-  tell('twice');
+  await cluster.advance(1);
+  recordEvent('twice');
   await recorder.flush();
   const [written, ...others] = await eventsOf(cluster);
   assert.deepEqual(others, []);
@@ -70,28 +70,28 @@ test('a repeated event is a series, regardless of its note, and the second occur
 
 test('the count of a series is written when it is finished', async () => {
   await using cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
-  for (let round = 0; round < 2; round++) tell('again');
+  const { tell: recordEvent, recorder } = await recording(cluster);
+  for (let round = 0; round < 2; round++) recordEvent('again');
   await recorder.flush();
-  for (let round = 0; round < 3; round++) tell('again');
+  for (let round = 0; round < 3; round++) recordEvent('again');
   await recorder.flush();
   assert.equal((await eventsOf(cluster))[0]?.series?.count, 2);
-  await cluster.pass(13 * 60);
+  await cluster.advance(13 * 60);
   await recorder.flush();
   assert.equal((await eventsOf(cluster))[0]?.series?.count, 5);
-  tell('much later');
+  recordEvent('much later');
   await recorder.flush();
   assert.equal((await eventsOf(cluster)).length, 2);
 });
 
 test('events with another reason, action or object are separate', async () => {
   await using cluster = await startCluster();
-  const { tell, recorder } = await recording(cluster);
+  const { tell: recordEvent, recorder } = await recording(cluster);
   const other = await cluster.client.get(namespace, { name: 'kube-system' });
-  tell('one');
-  tell('two', { reason: 'Other' });
-  tell('three', { action: 'Other' });
-  tell('four', { related: other });
+  recordEvent('one');
+  recordEvent('two', { reason: 'Other' });
+  recordEvent('three', { action: 'Other' });
+  recordEvent('four', { related: other });
   await recorder.flush();
   assert.equal((await eventsOf(cluster)).length, 4);
 });
@@ -104,11 +104,11 @@ test('an event that cannot be written is retried', async () => {
     ...transport,
     request: (request) => (isDown ? Promise.reject(internalError('down')) : transport.request(request)),
   });
-  const { tell, errors } = await recording(cluster, client);
-  tell('at last');
-  await cluster.pass(1);
+  const { tell: recordEvent, errors } = await recording(cluster, client);
+  recordEvent('at last');
+  await cluster.advance(1);
   isDown = false;
-  await cluster.pass(20);
+  await cluster.advance(20);
   assert.deepEqual(errors, []);
   assert.deepEqual(
     (await eventsOf(cluster)).map(({ note }) => note),
@@ -118,8 +118,8 @@ test('an event that cannot be written is retried', async () => {
 
 test('a rejected event is dropped and reported', async () => {
   await using cluster = await startCluster();
-  const { tell, recorder, errors } = await recording(cluster);
-  tell('nobody may say this', { reason: '' });
+  const { tell: recordEvent, recorder, errors } = await recording(cluster);
+  recordEvent('nobody may say this', { reason: '' });
   await recorder.flush();
   assert.equal(errors.length, 1);
   assert.deepEqual(await eventsOf(cluster), []);

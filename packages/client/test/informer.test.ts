@@ -12,8 +12,8 @@ const named = (name: string, data: Record<string, string> = {}): Partial<ConfigM
   data,
 });
 
-for (const stream of [false, true]) {
-  const how = stream ? 'streamed' : 'listed';
+for (const watchList of [false, true]) {
+  const how = watchList ? 'streamed' : 'listed';
   test(`an informer that is ${how} follows the state of the server`, async () => {
     const cluster = await startCluster({ watchList: true });
     const { client, clock, random } = cluster;
@@ -24,7 +24,7 @@ for (const stream of [false, true]) {
       clock,
       random,
       configMap,
-      { stream, namespace: 'default', pageSize: 7 },
+      { watchList, namespace: 'default', pageSize: 7 },
       stop.signal,
     );
     await informer.synced;
@@ -39,9 +39,9 @@ for (const stream of [false, true]) {
       );
     }
     // Long enough for watches to end and restart.
-    await cluster.pass(1500);
+    await cluster.advance(1500);
     await client.create(configMap, named('last'));
-    await cluster.pass(0);
+    await cluster.advance(0);
     const { items } = await client.list(configMap, { namespace: 'default' });
     const byName = (objects: readonly ConfigMap[]) =>
       [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
@@ -61,10 +61,10 @@ test('a server without WatchList is listed', async () => {
     cluster.clock,
     cluster.random,
     configMap,
-    { stream: true, onError: (error) => errors.push(error) },
+    { watchList: true, onError: (error) => errors.push(error) },
     stop.signal,
   );
-  await cluster.pass(0);
+  await cluster.advance(0);
   assert.equal(informer.hasSynced(), true);
   assert.equal(errors.length, 1);
   stop.abort();
@@ -83,21 +83,21 @@ test('a refresh shows changes that no watch has delivered', async () => {
   const stop = new AbortController();
   const informer = startInformer(deaf, clock, random, configMap, { namespace: 'default' }, stop.signal);
   await informer.synced;
-  const told: string[] = [];
-  informer.handle(({ type, object, cause }) => void told.push(`${type} ${object.metadata.name} (${cause})`));
+  const changes: string[] = [];
+  informer.handle(({ type, object, cause }) => void changes.push(`${type} ${object.metadata.name} (${cause})`));
   await client.delete(configMap, { namespace: 'default', name: 'gone' });
   await client.create(configMap, named('made'));
   const reference = { namespace: 'default', name: 'changed' };
   const { metadata } = await client.patch(configMap, reference, { data: { a: 'b' } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(informer.hasReached(metadata.resourceVersion!), false);
-  told.length = 0;
+  changes.length = 0;
   informer.refresh();
   assert.ok(informer.hasSynced(), 'what is known can be read meanwhile');
   await informer.synced;
   assert.equal(informer.hasReached(metadata.resourceVersion!), true);
   const news = ['added made (event)', 'deleted gone (event)', 'updated changed (event)'];
-  assert.deepEqual(told.toSorted(), news);
+  assert.deepEqual(changes.toSorted(), news);
   stop.abort();
   await cluster.close();
 });
@@ -118,7 +118,7 @@ test('in one process, two informers share the same objects', async () => {
     { data: { a: 'b' } },
     { type: 'merge' },
   );
-  await cluster.pass(0);
+  await cluster.advance(0);
   assert.deepEqual(first.of(configMap).get(key)?.data, { a: 'b' });
   assert.equal(first.of(configMap).get(key), second.of(configMap).get(key));
   stop.abort();
@@ -145,7 +145,7 @@ test('compacted history is recovered by a list', async () => {
     clock,
     random,
     configMap,
-    { namespace: 'default', maxSilenceMs: 30_000, onError: (error) => errors.push(error) },
+    { namespace: 'default', watchIdleTimeoutMs: 30_000, onError: (error) => errors.push(error) },
     {
       replace: (objects) => {
         seen.clear();
@@ -156,9 +156,9 @@ test('compacted history is recovered by a list', async () => {
     },
     stop.signal,
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   isCut = true;
-  await cluster.pass(60);
+  await cluster.advance(60);
   await client.delete(configMap, { namespace: 'default', name: 'first' });
   await client.create(configMap, named('second'));
   // More than the server keeps in memory after a compaction.
@@ -168,7 +168,7 @@ test('compacted history is recovered by a list', async () => {
   }
   await core.store.compact(await core.store.currentRevision());
   isCut = false;
-  await cluster.pass(120);
+  await cluster.advance(120);
   assert.deepEqual(seen, new Set(['second']));
   assert.ok(errors.some(isExpired));
   stop.abort();

@@ -56,15 +56,15 @@ function candidate(
 test('one of two candidates leads, and the other takes over immediately after a graceful stop', async () => {
   const cluster = await startCluster();
   const first = candidate(cluster, 'first');
-  await cluster.pass(1);
+  await cluster.advance(1);
   const second = candidate(cluster, 'second');
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.deepEqual([first.isLeading(), second.isLeading()], [true, false]);
   assert.deepEqual(second.log, ['sees first']);
   first.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   assert.equal((await cluster.client.get(lease, reference)).spec?.holderIdentity, '');
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.deepEqual(first.log, ['sees first', 'leads', 'stopped']);
   assert.deepEqual([first.isLeading(), second.isLeading()], [false, true]);
   const { spec } = await cluster.client.get(lease, reference);
@@ -72,25 +72,25 @@ test('one of two candidates leads, and the other takes over immediately after a 
   assert.equal(spec?.leaseTransitions, 1);
   assert.equal(spec?.leaseDurationSeconds, 15);
   second.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await cluster.close();
 });
 
 test('a lease is renewed as long as its holder leads', async () => {
   const cluster = await startCluster();
   const only = candidate(cluster, 'only');
-  await cluster.pass(600);
+  await cluster.advance(600);
   const { spec } = await cluster.client.get(lease, reference);
   assert.equal(spec?.acquireTime, '2026-01-01T00:00:00.000000Z');
   assert.ok(Date.parse(spec?.renewTime ?? '') >= cluster.clock.now() - 3000);
   assert.equal(spec?.leaseTransitions, 0);
   only.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await cluster.close();
 });
 
 /** A transport with a partition switch: requests then hang forever, regardless of their signal. */
-function cuttable(transport: Transport) {
+function withPartition(transport: Transport) {
   let isCut = false;
   return {
     cut: () => {
@@ -103,26 +103,26 @@ function cuttable(transport: Transport) {
 
 test('a leader that cannot reach the server stops before another takes over', async () => {
   const cluster = await startCluster();
-  const transport = cuttable(cluster.client.transport);
+  const transport = withPartition(cluster.client.transport);
   const first = candidate(cluster, 'first', { transport });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const second = candidate(cluster, 'second');
   transport.cut();
-  await cluster.pass(10);
+  await cluster.advance(10);
   assert.deepEqual([first.end(), second.isLeading()], ['lost', false]);
-  await cluster.pass(15);
+  await cluster.advance(15);
   assert.equal(second.isLeading(), true);
   second.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await cluster.close();
 });
 
 test('a leader that loses its lease stops', async () => {
   const cluster = await startCluster();
   const first = candidate(cluster, 'first');
-  await cluster.pass(1);
+  await cluster.advance(1);
   await cluster.client.patch(lease, reference, { spec: { holderIdentity: 'thief' } }, { type: 'merge' });
-  await cluster.pass(3);
+  await cluster.advance(3);
   assert.deepEqual(first.log, ['sees first', 'leads', 'sees thief', 'lost']);
   assert.equal((await cluster.client.get(lease, reference)).spec?.holderIdentity, 'thief');
   await cluster.close();
@@ -131,7 +131,7 @@ test('a leader that loses its lease stops', async () => {
 test('work that ends by itself releases the lease', async () => {
   const cluster = await startCluster();
   const first = candidate(cluster, 'first');
-  await cluster.pass(1);
+  await cluster.advance(1);
   first.finish();
   await first.done;
   assert.equal(first.end(), 'stopped');
@@ -151,17 +151,17 @@ test('a leader that stops slowly keeps the lease until it has stopped', async ()
     () => new Promise<void>((resolve) => (finish = resolve)),
     stop.signal,
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   const second = candidate(cluster, 'second');
   stop.abort();
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal(second.isLeading(), false);
   finish();
-  await cluster.pass(10);
+  await cluster.advance(10);
   assert.equal(await ended, 'stopped');
   assert.equal(second.isLeading(), true);
   second.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await cluster.close();
 });
 
@@ -184,21 +184,21 @@ test('invalid lease durations are rejected', async () => {
 
 test('a clock that is set forward acquires no lease early', async () => {
   const cluster = await startCluster();
-  const transport = cuttable(cluster.client.transport);
+  const transport = withPartition(cluster.client.transport);
   const first = candidate(cluster, 'first', { transport });
-  await cluster.pass(1);
+  await cluster.advance(1);
   let aheadMs = 0;
   const clock = { ...cluster.clock, now: () => cluster.clock.now() + aheadMs };
   const second = candidate(cluster, 'second', { clock });
-  await cluster.pass(0);
+  await cluster.advance(0);
   transport.cut();
   aheadMs = 3_600_000;
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.deepEqual([first.isLeading(), second.isLeading()], [true, false]);
-  await cluster.pass(20);
+  await cluster.advance(20);
   assert.deepEqual([first.isLeading(), second.isLeading()], [false, true]);
   second.stop();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await cluster.close();
 });
 
@@ -235,7 +235,7 @@ test('at most one candidate leads, regardless of clocks and faults', async () =>
         for (let second = 0; second < 300; second++) {
           // Clocks are adjusted at random times.
           if (second % 7 === 0) aheadMs[Math.floor(random.next() * offsets.length)] = pick(random, offsets);
-          await cluster.pass(1);
+          await cluster.advance(1);
           const leading = [...running.values()].filter((each) => each.isLeading());
           assert.ok(leading.length <= 1, `${leading.length} lead in second ${second}`);
           ledSeconds += leading.length;
@@ -243,7 +243,7 @@ test('at most one candidate leads, regardless of clocks and faults', async () =>
         }
         assert.ok(ledSeconds > 0);
         for (const each of running.values()) each.stop();
-        await cluster.pass(0);
+        await cluster.advance(0);
         await cluster.close();
       },
     ),

@@ -19,7 +19,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 const reference = { namespace: 'default', name: 'web' };
 
 /** A Service that owns a ConfigMap and copies an annotation to its status: each event causes an own write. */
-const restless = defineController({
+const statusWriter = defineController({
   name: 'restless',
   for: service,
   owns: [configMap],
@@ -49,7 +49,7 @@ function memberOf({ metadata }: Service): ConfigMap {
 type Line = { readonly level: string; readonly message: string; readonly fields: { readonly [name: string]: unknown } };
 
 /** Runs a controller whose creates are rejected until they are allowed; records the time of each attempt. */
-function run(cluster: Cluster, controller = restless) {
+function run(cluster: Cluster, controller = statusWriter) {
   const stop = new AbortController();
   const { client, clock, random } = cluster;
   const attempts: number[] = [];
@@ -82,7 +82,7 @@ function run(cluster: Cluster, controller = restless) {
     letIn: () => void (isDenied = false),
     async stop() {
       stop.abort();
-      await cluster.pass(0);
+      await cluster.advance(0);
       await done;
     },
   };
@@ -91,11 +91,11 @@ function run(cluster: Cluster, controller = restless) {
 const webService: Partial<Service> = { metadata: reference, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } };
 
 /** Changes the object once a second as another client. */
-async function disturb({ client, pass }: Cluster, seconds: number): Promise<void> {
+async function disturb({ client, advance }: Cluster, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     const annotations = { second: String(second) };
     await client.patch(service, reference, { metadata: { annotations } }, { type: 'merge' });
-    await pass(1);
+    await advance(1);
   }
 }
 
@@ -104,7 +104,7 @@ test('events and own status writes do not shorten the backoff of a rejected writ
   const { client } = cluster;
   await client.create(service, webService);
   const running = run(cluster);
-  await cluster.pass(0);
+  await cluster.advance(0);
   await disturb(cluster, 60);
   assert.deepEqual(running.attempts, [0, 1, 3, 7, 15, 31]);
   // Every event was still followed by a status update.
@@ -119,9 +119,9 @@ test('another spec ends the backoff of a rejected write and resets it', async ()
   const { client } = cluster;
   await client.create(service, webService);
   const running = run(cluster);
-  await cluster.pass(20);
+  await cluster.advance(20);
   await client.patch(service, reference, { spec: { ports: [{ port: 81 }] } }, { type: 'merge' });
-  await cluster.pass(4);
+  await cluster.advance(4);
   assert.deepEqual(running.attempts, [0, 1, 3, 7, 15, 20, 21, 23]);
   await running.stop();
   await cluster.close();
@@ -131,9 +131,9 @@ test('a write that is allowed again is sent when its backoff ends', async () => 
   const cluster = await startCluster();
   await cluster.client.create(service, webService);
   const running = run(cluster);
-  await cluster.pass(10);
+  await cluster.advance(10);
   running.letIn();
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.deepEqual(running.attempts, [0, 1, 3, 7, 15]);
   const { items } = await cluster.client.list(configMap, { namespace: 'default' });
   assert.equal(items.filter(({ metadata }) => metadata.ownerReferences).length, 1);
@@ -147,9 +147,9 @@ test('a key that is retried for more than ten minutes is counted and logged once
   const running = run(cluster);
   const warnings = () =>
     running.lines.filter(({ message }) => message === 'key has been retried for more than ten minutes');
-  await cluster.pass(590);
+  await cluster.advance(590);
   assert.deepEqual([running.stuck(), warnings().length], ['0', 0]);
-  await cluster.pass(900);
+  await cluster.advance(900);
   assert.equal(running.stuck(), '1');
   assert.deepEqual(
     running.stuckKeys.list().map(({ controller, key }) => [controller, key]),
@@ -160,7 +160,7 @@ test('a key that is retried for more than ten minutes is counted and logged once
     [['warn', 'restless', 'default/web', 'configmaps "x" is forbidden: denied by policy']],
   );
   running.letIn();
-  await cluster.pass(301);
+  await cluster.advance(301);
   assert.equal(running.stuck(), '0');
   await running.stop();
   await cluster.close();
@@ -194,7 +194,7 @@ test('a quota that rejects one kind does not stop another', async () => {
     }),
   });
   const running = run(cluster, both);
-  await cluster.pass(0);
+  await cluster.advance(0);
   await disturb(cluster, 5);
   assert.equal((await client.get(service, reference)).metadata.labels?.['seen'], '4');
   await running.stop();

@@ -14,7 +14,7 @@ import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import { type Caches, createCaches } from '@kruise/client/informer';
 import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import { type Log, withFields } from '@kruise/client/log';
-import { runControllers, standByWhenLost } from '@kruise/client/manager';
+import { restartOnLeadershipLoss, runControllers } from '@kruise/client/manager';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { createStuckKeyRegistry, type StuckKeyRegistry } from '@kruise/client/stuck-keys';
 import type { Webhook } from '@kruise/client/webhook';
@@ -27,12 +27,17 @@ import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/l
 import { createSchedulerMetrics } from '@kruise/controlplane/scheduler/metrics';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { startDaemon } from '@kruise/daemon/daemon';
-import { daemonAccount, grantDaemonRights, grantManagerRights, managerAccount } from '@kruise/manager/bootstrap/rights';
+import {
+  daemonAccount,
+  grantDaemonPermissions,
+  grantManagerPermissions,
+  managerAccount,
+} from '@kruise/manager/bootstrap/rights';
 import { runManager } from '@kruise/manager/manager';
 import { type ManagerSettings, managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import type { ProtectionEvent } from '@kruise/manager/webhooks/context';
-import { createFigures } from '@kruise/node/metrics-server/figures';
+import { createUsageScraper } from '@kruise/node/metrics-server/figures';
 import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';
 import { metricsApi } from '@kruise/node/metrics-server/metrics-api';
 import type { NodeDirectory } from '@kruise/node/node-directory';
@@ -40,7 +45,7 @@ import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import { startNodes } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
-import { createRequestTurns, takingTurns } from './turns.ts';
+import { createRequestQueue, withFairQueue } from './turns.ts';
 
 /** Benchmarking range (RFC 2544) that is not used on any network, for addresses of load balancers. */
 const loadBalancerRanges = ['198.18.0.0/24'];
@@ -103,19 +108,19 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const electionOf = (name: string, namespace = 'kube-system') =>
     options.leaderElection ? { leaderElection: { ...options.leaderElection, name, namespace } } : {};
   /** Returns the metrics of a component. Called once, because a metric can be registered only once. */
-  const countersOf = (name: ComponentName) => {
+  const metricsOf = (name: ComponentName) => {
     const registry = options.registryOf?.(name);
     return registry ? { registry, metrics: createControllerMetrics(registry) } : {};
   };
   const onLeadershipLost = (name: ComponentName) => (error: Error) => log.warn({ component: name }, error.message);
   const runElected = (name: ComponentName, run: () => Promise<void>) =>
-    void running.push(standByWhenLost(run, onLeadershipLost(name)));
+    void running.push(restartOnLeadershipLoss(run, onLeadershipLost(name)));
   const has = (name: ComponentName) => !without.includes(name);
 
   if (has('manager')) {
     await step('kruise-manager', async () => {
-      const managing = managingOf(gates);
-      await grantManagerRights(clientOf(core, serverItself), managing.namespace);
+      const managing = managerSettingsOf(gates);
+      await grantManagerPermissions(clientOf(core, serverItself), managing.namespace);
       const serving = Promise.withResolvers<void>();
       const managed = runManager(
         {
@@ -138,7 +143,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   if (has('controller-manager') || has('cloud-controller-manager')) {
     await step('Controllers', async () => {
       if (has('controller-manager')) {
-        const { metrics } = countersOf('controller-manager');
+        const { metrics } = metricsOf('controller-manager');
         const parts = {
           ...shared('controller-manager'),
           ...accounts,
@@ -150,7 +155,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
         runElected('controller-manager', () => runControllerManager(parts, stopping.signal));
       }
       if (has('cloud-controller-manager')) {
-        const { metrics } = countersOf('cloud-controller-manager');
+        const { metrics } = metricsOf('cloud-controller-manager');
         const parts = {
           ...shared('cloud-controller-manager'),
           ...accounts,
@@ -184,7 +189,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   // A Pod that finds no node is retried a second later, so nodes are started before the scheduler.
   if (has('scheduler')) {
     await step('Scheduler', async () => {
-      const { registry, metrics } = countersOf('scheduler');
+      const { registry, metrics } = metricsOf('scheduler');
       const parts = {
         ...shared('scheduler'),
         ...electionOf('kube-scheduler'),
@@ -199,9 +204,9 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 
   /** Starts one kruise-daemon for all nodes of this process. */
   async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
-    await grantDaemonRights(clientOf(core, serverItself), kruiseNamespace);
+    await grantDaemonPermissions(clientOf(core, serverItself), kruiseNamespace);
     const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
-    const { metrics } = countersOf('daemon');
+    const { metrics } = metricsOf('daemon');
     const counting = metrics ? { metrics } : {};
     const daemon = startDaemon({ ...shared('daemon'), ...counting, client, gates: gates.kruise }, stopping.signal);
     running.push(daemon.stopped);
@@ -209,7 +214,10 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   }
 
   async function startMetrics(): Promise<void> {
-    servers.add(metricsService, metricsApi({ caches, clock, figures: createFigures(options.nodes.directory, clock) }));
+    servers.add(
+      metricsService,
+      metricsApi({ caches, clock, figures: createUsageScraper(options.nodes.directory, clock) }),
+    );
     await installMetrics(clientOf(core, serverItself));
   }
 
@@ -244,7 +252,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 }
 
 /** Returns the settings of a kruise-manager in the same process as the nodes. */
-function managingOf({ kruise }: ClusterGates): ManagerSettings {
+function managerSettingsOf({ kruise }: ClusterGates): ManagerSettings {
   // kruise-daemon starts together with the nodes, so NodeImages need no delay.
   return managerSettings({ gates: kruise, nodeImageCreationDelayMs: 0 });
 }
@@ -253,15 +261,15 @@ function managingOf({ kruise }: ClusterGates): ManagerSettings {
  * Registers the webhooks of kruise-manager before it runs: until then objects of its kinds are rejected, as in any
  * cluster, instead of stored without their defaults.
  */
-export function announceManager(core: Core, gates: ClusterGates): Promise<void> {
-  return installConfigurations(clientOf(core, serverItself), managingOf(gates));
+export function registerManagerWebhooks(core: Core, gates: ClusterGates): Promise<void> {
+  return installConfigurations(clientOf(core, serverItself), managerSettingsOf(gates));
 }
 
 /** Fair queue of all requests in this process. */
-const turns = createRequestTurns();
+const fairQueue = createRequestQueue();
 
 function clientOf(core: Core, user: User): Client {
-  return createClient(takingTurns(turns, inProcessTransport(core, user, user.username)));
+  return createClient(withFairQueue(fairQueue, inProcessTransport(core, user, user.username)));
 }
 
 function component(username: string, ...groups: readonly string[]): User {

@@ -1,6 +1,6 @@
 import { kruiseDefinitions, kruiseKinds } from '@kruise/api/kruise/crds';
 import type { Core } from '@kruise/apiserver/core';
-import { type Converter, renaming } from '@kruise/apiserver/custom/converter';
+import { type Converter, versionRename } from '@kruise/apiserver/custom/converter';
 import type { Definition } from '@kruise/apiserver/custom/definition';
 import { installDefinitions } from '@kruise/apiserver/custom/install';
 import type { KubeObject } from '@kruise/apiserver/object';
@@ -16,7 +16,7 @@ const converters: ReadonlyMap<string, Converter> = new Map(
 
 function converterFor(kind: { readonly group: string; readonly kind: string }): Converter {
   const conversion = conversionFor(kind);
-  if (!conversion) return renaming;
+  if (!conversion) return versionRename;
   return {
     convert: (objects, apiVersion) =>
       // Objects are JSON before and after the conversion.

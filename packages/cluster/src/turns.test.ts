@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
-import { createRequestTurns, takingTurns } from './turns.ts';
+import { createRequestQueue, withFairQueue } from './turns.ts';
 
 const request: ApiRequest = { method: 'GET', path: '/version' };
 
@@ -21,7 +21,7 @@ function instantServer() {
 
 test('requests that follow each other let the process look at its sockets now and then', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createRequestTurns(), transport);
+  const { request: ask } = withFairQueue(createRequestQueue(), transport);
   let isOver = false;
   const working = (async () => {
     for (let i = 0; i < 10_000; i++) await ask(request);
@@ -39,14 +39,14 @@ test('requests that follow each other let the process look at its sockets now an
 
 test('a few requests are not queued', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createRequestTurns(), transport);
+  const { request: ask } = withFairQueue(createRequestQueue(), transport);
   for (let i = 0; i < 20; i++) void ask(request);
   assert.equal(asked.length, 20);
 });
 
 test('queued requests are sent in order', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createRequestTurns(), transport);
+  const { request: ask } = withFairQueue(createRequestQueue(), transport);
   const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
   const answers = await Promise.all(paths.map((path) => ask({ ...request, path })));
   assert.deepEqual(asked, paths);
@@ -58,7 +58,7 @@ test('queued requests are sent in order', async () => {
 
 test('a writer with few requests does not wait behind a writer with many', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createRequestTurns(), transport);
+  const { request: ask } = withFairQueue(createRequestQueue(), transport);
   const write = (fieldManager: string) => ask({ ...request, path: `/${fieldManager}`, query: { fieldManager } });
   const flood = Array.from({ length: 1000 }, () => write('flood'));
   const others = Array.from({ length: 10 }, () => write('brook'));
@@ -70,7 +70,7 @@ test('a writer with few requests does not wait behind a writer with many', async
 
 test('background requests are sent after others and do not starve', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createRequestTurns(), transport);
+  const { request: ask } = withFairQueue(createRequestQueue(), transport);
   const events = Array.from({ length: 500 }, () => ask({ ...request, path: '/event', isBackground: true }));
   const others = Array.from({ length: 500 }, () => ask(request));
   await Promise.all(others);

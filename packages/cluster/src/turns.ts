@@ -1,8 +1,8 @@
-import { createTurns, type Line, type Turns } from '@kruise/apiserver/turns';
+import { type BatchQueue, type BatchScheduler, createBatchScheduler } from '@kruise/apiserver/turns';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
 
 /** Properties of a request that determine its order. */
-type Claim = Pick<ApiRequest, 'query' | 'isBackground'>;
+type QueuedRequest = Pick<ApiRequest, 'query' | 'isBackground'>;
 
 /**
  * Requests per event loop turn: some tens of milliseconds of work. With half as many, writes are committed in smaller
@@ -10,19 +10,19 @@ type Claim = Pick<ApiRequest, 'query' | 'isBackground'>;
  */
 const requestsPerTurn = 128;
 /** Minimum number of background requests per event loop turn, so that they do not starve. */
-const inBackground = 8;
+const backgroundShare = 8;
 
 /**
  * Creates the fair queue of in-process requests. An in-process request completes without returning to the event loop,
  * and its response triggers the next one: thousands of them would block clients on sockets for seconds. Writers are
  * also queued fairly among themselves.
  */
-export function createRequestTurns(): Turns<Claim> {
-  return createTurns(requestsPerTurn, byWriter());
+export function createRequestQueue(): BatchScheduler<QueuedRequest> {
+  return createBatchScheduler(requestsPerTurn, queueByWriter());
 }
 
 /** Round-robin between writers: a writer with few requests does not wait behind one with many. */
-function byWriter(): Line<Claim> {
+function queueByWriter(): BatchQueue<QueuedRequest> {
   const waiting = new Map<string, (() => void)[]>();
   let background: (() => void)[] = [];
   return {
@@ -38,7 +38,7 @@ function byWriter(): Line<Claim> {
     },
     next(most) {
       const due: (() => void)[] = [];
-      const room = most - Math.min(inBackground, background.length);
+      const room = most - Math.min(backgroundShare, background.length);
       // A writer with more requests moves to the end.
       for (const [writer, requests] of waiting) {
         waiting.delete(writer);
@@ -55,10 +55,10 @@ function byWriter(): Line<Claim> {
 }
 
 /** Wraps a transport so that its requests go through the fair queue. Watches are long-running and bypass it. */
-export function takingTurns(turns: Turns<Claim>, transport: Transport): Transport {
+export function withFairQueue(fairQueue: BatchScheduler<QueuedRequest>, transport: Transport): Transport {
   return {
     async request(request) {
-      const turn = turns.take(request);
+      const turn = fairQueue.acquire(request);
       if (turn) await turn;
       return transport.request(request);
     },

@@ -139,12 +139,13 @@ function testDaemon(): void {
       spec: { nodeName: 'node-1', automountServiceAccountToken: false, hostNetwork: true, containers: [container] },
     });
     const hashesOf = (found: Pod) => {
-      const told = readRuntimeMeta(found);
-      return Array.isArray(told) ? told[0]?.hashes : undefined;
+      const reported = readRuntimeMeta(found);
+      return Array.isArray(reported) ? reported[0]?.hashes : undefined;
     };
     const expected = (conf: string) => envFromMetadataHash(container, { labels: { conf } });
-    const isTold = (conf: string) => (found: Pod) => hashesOf(found)?.extractedEnvFromMetadataHash === expected(conf);
-    const started = await until(pod, 'web', isTold('a'));
+    const hasEnvHash = (conf: string) => (found: Pod) =>
+      hashesOf(found)?.extractedEnvFromMetadataHash === expected(conf);
+    const started = await until(pod, 'web', hasEnvHash('a'));
     assert.equal(hashesOf(started)?.plainHash, plainHash(container));
 
     const reference = { name: 'web', namespace: 'default' };
@@ -156,7 +157,7 @@ function testDaemon(): void {
       { status: { conditions: [condition] } },
       { type: 'strategic', subresource: 'status' },
     );
-    const updated = await until(pod, 'web', isTold('b'));
+    const updated = await until(pod, 'web', hasEnvHash('b'));
     assert.equal(updated.status?.containerStatuses?.[0]?.restartCount, 1);
   });
 }

@@ -11,8 +11,8 @@ import { installDefinitions } from '@kruise/apiserver/custom/install';
 import type { KubeObject } from '@kruise/apiserver/object';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
 import { createCaches } from '@kruise/client/informer';
-import { modify } from '@kruise/client/modify';
-import { daemonAccount, grantDaemonRights } from '@kruise/manager/bootstrap/rights';
+import { updateWithRetry } from '@kruise/client/modify';
+import { daemonAccount, grantDaemonPermissions } from '@kruise/manager/bootstrap/rights';
 import { featureGates } from '@kruise/manager/feature-gates';
 import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
 import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
@@ -28,7 +28,7 @@ async function startNode() {
   const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
   // CRDs are ordinary objects with narrower types.
   await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
-  await grantDaemonRights(server.client, 'kruise-system');
+  await grantDaemonPermissions(server.client, 'kruise-system');
   const client = server.clientOf({
     username: serviceAccountUsername('kruise-system', daemonAccount),
     groups: [...serviceAccountGroups('kruise-system'), 'system:authenticated'],
@@ -41,7 +41,7 @@ async function startNode() {
   const options = { client, caches, clock, random, log, gates: featureGates(), nodeName: 'node-1' };
   const daemon = startDaemon(options, stop.signal);
   const serving = daemon.serve({ name: 'node-1', runtimes: [runtime] }, stop.signal);
-  await node.pass(1);
+  await node.advance(1);
   await serving;
   return {
     node,
@@ -63,7 +63,7 @@ const tagged = (tag: string) => ({
 test('a node pulls the images of its NodeImage, and reports the result', async () => {
   const { node, client, complaints, stop } = await startNode();
   await client.create(nodeImage, wanting({ nginx: tagged('1.27'), 'no-such-image': tagged('1') }));
-  await node.pass(10);
+  await node.advance(10);
   const { status } = await client.get(nodeImage, { name: 'node-1' });
   const { imageStatuses = {}, ...counts } = status!;
   assert.deepEqual(counts, { desired: 2, succeeded: 1, failed: 1, pulling: 0, waiting: 0 });
@@ -81,9 +81,9 @@ test('a node pulls the images of its NodeImage, and reports the result', async (
 test('an image that is no longer wanted is no longer reported', async () => {
   const { node, client, stop } = await startNode();
   await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
-  await node.pass(10);
-  await modify(client, nodeImage, { name: 'node-1' }, (found) => ({ ...found, spec: {} }));
-  await node.pass(10);
+  await node.advance(10);
+  await updateWithRetry(client, nodeImage, { name: 'node-1' }, (found) => ({ ...found, spec: {} }));
+  await node.advance(10);
   const { status } = await client.get(nodeImage, { name: 'node-1' });
   assert.deepEqual(status, { desired: 0, succeeded: 0, failed: 0, pulling: 0, waiting: 0 });
   await stop();
@@ -93,11 +93,11 @@ test('a recreated NodeImage gets the status of the previous one', async () => {
   const { node, client, stop } = await startNode();
   const succeeded = async () => (await client.get(nodeImage, { name: 'node-1' })).status?.succeeded;
   await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
-  await node.pass(10);
+  await node.advance(10);
   await client.delete(nodeImage, { name: 'node-1' });
   await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
   assert.equal(await succeeded(), undefined);
-  await node.pass(10);
+  await node.advance(10);
   assert.equal(await succeeded(), 1);
   await stop();
 });
@@ -108,7 +108,7 @@ test('a Secret that cannot be read is skipped', async () => {
   await client.create(secret, { metadata: { name: 'key', namespace: 'other' }, type: 'Opaque' });
   const images = { nginx: { ...tagged('1.27'), pullSecrets: [{ namespace: 'other', name: 'key' }] } };
   await client.create(nodeImage, wanting(images));
-  await node.pass(10);
+  await node.advance(10);
   assert.equal((await client.get(nodeImage, { name: 'node-1' })).status?.succeeded, 1);
   assert.deepEqual(complaints, ['failed to get pull secret; pulling without it']);
   await stop();
@@ -124,11 +124,11 @@ test('a container is reported, and restarted when the labels of its Pod change i
     spec: { nodeName: 'node-1', automountServiceAccountToken: false, containers: [container] },
   });
   const hashOf = (found: Pod | undefined) => {
-    const told = found && readRuntimeMeta(found);
-    return Array.isArray(told) ? told[0]?.hashes.extractedEnvFromMetadataHash : undefined;
+    const probeSpec = found && readRuntimeMeta(found);
+    return Array.isArray(probeSpec) ? probeSpec[0]?.hashes.extractedEnvFromMetadataHash : undefined;
   };
   const expected = (conf: string) => envFromMetadataHash(container, { labels: { conf } });
-  await node.until('web', (found) => hashOf(found) === expected('a'));
+  await node.waitUntil('web', (found) => hashOf(found) === expected('a'));
 
   const reference = { name: 'web', namespace: 'default' };
   const condition = { type: 'InPlaceUpdateReady', status: 'False', lastTransitionTime: formatTime(node.clock.now()) };
@@ -139,7 +139,7 @@ test('a container is reported, and restarted when the labels of its Pod change i
     { status: { conditions: [condition] } },
     { type: 'strategic', subresource: 'status' },
   );
-  const updated = await node.until('web', (found) => hashOf(found) === expected('b'));
+  const updated = await node.waitUntil('web', (found) => hashOf(found) === expected('b'));
   assert.equal(updated?.status?.containerStatuses?.[0]?.restartCount, 1);
   const events = await node.events('web');
   assert.ok(events.includes('Normal Killing: Stopping containerID simulated://c by container meta restarter'));
@@ -156,9 +156,9 @@ test('a Pod is probed according to its NodePodProbe, and the result is reported'
       containers: [{ name: 'c', image: 'busybox:1.37', command: ['sleep', '3600'] }],
     },
   });
-  const started = await node.until('web', (found) => found?.status?.phase === 'Running');
+  const started = await node.waitUntil('web', (found) => found?.status?.phase === 'Running');
   const { uid = '' } = started?.metadata ?? {};
-  const told = (...command: readonly string[]) => ({
+  const probeSpec = (...command: readonly string[]) => ({
     podProbes: [
       {
         name: 'web',
@@ -170,19 +170,19 @@ test('a Pod is probed according to its NodePodProbe, and the result is reported'
     ],
   });
   const reference = { name: 'node-1' };
-  const said = async () => {
+  const reportedStates = async () => {
     const { status } = await client.get(nodePodProbe, reference);
     return status?.podProbeStatuses?.[0]?.probeStates?.map(({ state, message = '' }) => `${state} ${message.trim()}`);
   };
-  await client.create(nodePodProbe, { metadata: reference, spec: told('echo', 'data') });
-  await node.pass(20);
-  assert.deepEqual(await said(), ['Succeeded data']);
-  await modify(client, nodePodProbe, reference, (found) => ({ ...found, spec: told('cat', '/nowhere') }));
-  await node.pass(20);
-  assert.match((await said())?.[0] ?? '', /^Failed cat: .*nowhere/);
-  await modify(client, nodePodProbe, reference, (found) => ({ ...found, spec: {} }));
-  await node.pass(20);
-  assert.equal(await said(), undefined);
+  await client.create(nodePodProbe, { metadata: reference, spec: probeSpec('echo', 'data') });
+  await node.advance(20);
+  assert.deepEqual(await reportedStates(), ['Succeeded data']);
+  await updateWithRetry(client, nodePodProbe, reference, (found) => ({ ...found, spec: probeSpec('cat', '/nowhere') }));
+  await node.advance(20);
+  assert.match((await reportedStates())?.[0] ?? '', /^Failed cat: .*nowhere/);
+  await updateWithRetry(client, nodePodProbe, reference, (found) => ({ ...found, spec: {} }));
+  await node.advance(20);
+  assert.equal(await reportedStates(), undefined);
   const events = await node.events('web');
   assert.ok(events.some((text) => text.startsWith('Normal KruiseProbeSucceeded: data')));
   assert.deepEqual(complaints, []);

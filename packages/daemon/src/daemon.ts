@@ -108,12 +108,12 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
       nodes.set(name, { name, images: first, runtimes: byName });
       const leave = () => {
         nodes.delete(name);
-        puller.forget(name);
-        prober.follow(name, undefined);
+        puller.removeNode(name);
+        prober.syncProbes(name, undefined);
       };
       until.addEventListener('abort', leave, { once: true });
-      puller.wake(name);
-      prober.onNews(name);
+      puller.enqueue(name);
+      prober.onResult(name);
     },
     stopped: runControllers(parts, run, signal).then(async () => {
       await Promise.all([...recorders.values()].map((recorder) => recorder.flush()));

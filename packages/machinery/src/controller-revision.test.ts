@@ -6,11 +6,11 @@ import { stringifySorted } from '@kruise/values/go-json';
 import fc from 'fast-check';
 import {
   compareRevisions,
+  findRevisionsToPrune,
   hashOfData,
   isSameRevision,
   newRevision,
   nextRevisionNumber,
-  outdatedRevisions,
   planRevision,
   podTemplateData,
   podTemplateOf,
@@ -196,10 +196,10 @@ test('a plan that was carried out leaves nothing to plan', () => {
   fc.assert(
     fc.property(world, ({ history: images, image }) => {
       const history = images.map((each, index) => revisionOf(each, index + 1));
-      const situation = { content: content(image), collisionCount: 0, find: none };
-      const { update } = planRevision(owner, { ...situation, history });
+      const input = { content: content(image), collisionCount: 0, find: none };
+      const { update } = planRevision(owner, { ...input, history });
       const others = history.filter(({ metadata }) => metadata.name !== update.metadata.name);
-      const again = planRevision(owner, { ...situation, history: [...others, update] });
+      const again = planRevision(owner, { ...input, history: [...others, update] });
       assert.deepEqual(again, { update, change: 'none', collisionCount: 0 });
     }),
   );
@@ -215,7 +215,7 @@ const truncations = [
 ];
 for (const { name, inUse, limit, gone } of truncations) {
   test(`a history ${name}`, () => {
-    const outdated = outdatedRevisions(history.toReversed(), { inUse: new Set(inUse.map(nameOf)), limit });
+    const outdated = findRevisionsToPrune(history.toReversed(), { inUse: new Set(inUse.map(nameOf)), limit });
     assert.deepEqual(
       outdated.map(({ metadata }) => metadata.name),
       gone.map(nameOf),

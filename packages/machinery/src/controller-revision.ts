@@ -39,14 +39,14 @@ export function podTemplateData(template: PodTemplateSpec): JsonObject {
   let data = dataOfTemplates.get(template);
   if (!data) {
     const replacement = { ...templates.canonical(template), $patch: 'replace' };
-    data = inGoOrder({ spec: { template: replacement } });
+    data = toGoOrder({ spec: { template: replacement } });
     dataOfTemplates.set(template, data);
   }
   return data;
 }
 
 /** Returns a value as Go's untyped JSON encodes it: with sorted keys and all numbers as floats. */
-export function inGoOrder(value: JsonObject): JsonObject {
+export function toGoOrder(value: JsonObject): JsonObject {
   // The JSON text of an object parses to an object.
   return JSON.parse(stringifySorted(value)) as JsonObject;
 }
@@ -69,7 +69,7 @@ export function podTemplateOf({ data }: Pick<ControllerRevision, 'data'>): PodTe
 const texts = new WeakMap<object, string>();
 
 /** Returns the text by which the data of revisions is hashed and compared. */
-function textOf(data: ControllerRevision['data']): string {
+function dataText(data: ControllerRevision['data']): string {
   if (!isObject(data)) return '';
   let text = texts.get(data);
   if (text === undefined) {
@@ -81,7 +81,7 @@ function textOf(data: ControllerRevision['data']): string {
 
 /** Returns the hash of the data of a revision. */
 export function hashOfData(data: JsonObject, collisionCount = 0): string {
-  return revisionHash(textOf(data), collisionCount);
+  return revisionHash(dataText(data), collisionCount);
 }
 
 /** Returns a revision that does not exist in the cluster yet. */
@@ -110,7 +110,7 @@ export function newRevision(
 
 /** Reports whether two revisions have the same data. */
 export function isSameRevision(a: ControllerRevision, b: ControllerRevision): boolean {
-  return textOf(a.data) === textOf(b.data);
+  return dataText(a.data) === dataText(b.data);
 }
 
 /** Compares revisions from the oldest to the newest: by number, creation time and name. */
@@ -142,7 +142,7 @@ export type RevisionPlan = {
 };
 
 /** Input of `planRevision`. */
-export type RevisionSituation = {
+export type RevisionInput = {
   /** Revisions of the workload in any order. */
   readonly history: readonly ControllerRevision[];
   /** Content of the desired revision. */
@@ -159,7 +159,7 @@ export type RevisionSituation = {
  */
 export function planRevision(
   owner: Owner & { readonly metadata: { readonly namespace?: string; readonly deletionTimestamp?: string | null } },
-  { history, content, collisionCount = 0, find }: RevisionSituation,
+  { history, content, collisionCount = 0, find }: RevisionInput,
 ): RevisionPlan {
   const revision = nextRevisionNumber(history);
   const wanted = newRevision(owner, content, { revision, collisionCount });
@@ -179,7 +179,7 @@ export function planRevision(
 }
 
 /** Returns the revisions to prune: the oldest unused ones beyond the history limit. */
-export function outdatedRevisions(
+export function findRevisionsToPrune(
   history: readonly ControllerRevision[],
   { inUse, limit }: { readonly inUse: ReadonlySet<string>; readonly limit: number },
 ): readonly ControllerRevision[] {

@@ -189,13 +189,13 @@ const units: readonly Unit[] = [
   {
     matches: ({ month }, schedule) => schedule.month.values.has(month),
     begin: (zone, _, { year, month }) => fromLocal(zone, year, month, 1),
-    next: (zone, instant) => addToDate(zone, instant, { months: 1, days: 0 }),
+    next: (zone, instant) => addCalendarTime(zone, instant, { months: 1, days: 0 }),
     hasWrapped: ({ month }) => month === 1,
   },
   {
     matches: matchesDay,
     begin: (zone, _, { year, month, day }) => fromLocal(zone, year, month, day),
-    next: (zone, instant) => toMidnight(zone, addToDate(zone, instant, { months: 0, days: 1 })),
+    next: (zone, instant) => toMidnight(zone, addCalendarTime(zone, instant, { months: 0, days: 1 })),
     hasWrapped: ({ day }) => day === 1,
   },
   {
@@ -249,7 +249,11 @@ function matchesDay({ day, weekday }: LocalTime, { dayOfMonth, dayOfWeek }: Cale
 }
 
 /** Returns the same time of day on another date. */
-function addToDate(zone: TimeZone, instant: Instant, { months, days }: { months: number; days: number }): Instant {
+function addCalendarTime(
+  zone: TimeZone,
+  instant: Instant,
+  { months, days }: { months: number; days: number },
+): Instant {
   const { year, month, day, hour, minute, second } = toLocal(zone, instant);
   return fromLocal(zone, year, month + months, day + days, hour, minute, second);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Node, Taint } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
-import { compareDaemonPods, pinnedTo, placementOf, targetNodeOf, withDaemonTolerations } from './daemon-pods.ts';
+import { compareDaemonPods, pinToNode, placementOf, targetNodeOf, withDaemonTolerations } from './daemon-pods.ts';
 
 const containers = [{ name: 'main' }];
 const nodeOf = (name: string, labels = {}, taints: readonly Taint[] = []): Node => ({
@@ -83,7 +83,7 @@ test('a Pod is pinned to a node and keeps its preferred affinity', () => {
   const preferred = [{ weight: 1, preference: { matchExpressions: [{ key: 'x', operator: 'Exists' } as const] } }];
   const { nodeAffinity } = required('gpu');
   const podAffinity = {};
-  const affinity = pinnedTo('a', {
+  const affinity = pinToNode('a', {
     podAffinity,
     nodeAffinity: { ...nodeAffinity, preferredDuringSchedulingIgnoredDuringExecution: preferred },
   });
@@ -104,7 +104,7 @@ function podOf(spec: Partial<PodSpec>, metadata: Pod['metadata'] = {}): Pod {
 }
 
 test('a Pod is meant for the node it is on, and for no node if it is not pinned', () => {
-  assert.equal(targetNodeOf(podOf({ nodeName: 'b', affinity: pinnedTo('a') })), 'b');
+  assert.equal(targetNodeOf(podOf({ nodeName: 'b', affinity: pinToNode('a') })), 'b');
   assert.equal(targetNodeOf(podOf({})), undefined);
   assert.equal(targetNodeOf(podOf({ affinity: required('gpu') })), undefined);
 });

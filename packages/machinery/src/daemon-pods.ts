@@ -44,7 +44,7 @@ const condition = (name: string, effect: 'NoExecute' | 'NoSchedule'): Toleration
 });
 
 /** Tolerations of node problems: a daemon Pod may be what resolves them, and cannot run elsewhere. */
-const always: readonly Toleration[] = [
+const daemonTolerations: readonly Toleration[] = [
   condition('not-ready', 'NoExecute'),
   condition('unreachable', 'NoExecute'),
   condition('disk-pressure', 'NoSchedule'),
@@ -59,7 +59,7 @@ const onHostNetwork = condition('network-unavailable', 'NoSchedule');
  * ones.
  */
 export function withDaemonTolerations(spec: PodSpec | undefined): readonly Toleration[] {
-  const added = spec?.hostNetwork ? [...always, onHostNetwork] : always;
+  const added = spec?.hostNetwork ? [...daemonTolerations, onHostNetwork] : daemonTolerations;
   const present = spec?.tolerations ?? [];
   const missing = added.filter((toleration) => !present.some((each) => isAlike(each, toleration)));
   return [...present.map((each) => added.find((toleration) => isAlike(each, toleration)) ?? each), ...missing];
@@ -73,7 +73,7 @@ function isAlike(a: Toleration, b: Toleration): boolean {
  * Returns an affinity that allows one node only. It replaces the required node affinity, which `placementOf` has
  * evaluated already.
  */
-export function pinnedTo(nodeName: string, affinity?: Affinity): Affinity {
+export function pinToNode(nodeName: string, affinity?: Affinity): Affinity {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [nodeName] } as const];
   return {
     ...affinity,

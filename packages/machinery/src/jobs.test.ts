@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endOfJob } from './jobs.ts';
+import { findFinishedCondition } from './jobs.ts';
 
 const condition = (type: string, status = 'True') => ({ type, status });
 
@@ -20,5 +20,5 @@ const cases = [
   },
 ];
 for (const { name, status, end } of cases) {
-  test(name, () => assert.equal(endOfJob(status)?.type, end));
+  test(name, () => assert.equal(findFinishedCondition(status)?.type, end));
 }

@@ -61,7 +61,7 @@ export function applyJsonPatch(document: unknown, patch: readonly Operation[]): 
 type Container = Record<string, unknown> | unknown[];
 
 /** Target of an operation: a container and a key or an index in it. */
-type Place = { readonly container: Container; readonly key: string };
+type Target = { readonly container: Container; readonly key: string };
 
 class Patching {
   root: unknown;
@@ -204,7 +204,7 @@ class Patching {
   }
 
   /** Returns the container of a pointer. For writing, the container and all parents are copied. */
-  #find(path: string, purpose: 'read' | 'write'): Place | undefined {
+  #find(path: string, purpose: 'read' | 'write'): Target | undefined {
     const parts = path.split('/');
     if (parts.length < 2) return undefined;
     const key = decode(parts.pop() ?? '');
@@ -257,22 +257,22 @@ function valueIn(operation: Operation): unknown {
   return own(operation, 'value') ?? null;
 }
 
-function get({ container, key }: Place): unknown {
+function get({ container, key }: Target): unknown {
   return Array.isArray(container) ? container[indexOf(container, key)] : own(container, key);
 }
 
-function attemptGet({ container, key }: Place): unknown {
+function attemptGet({ container, key }: Target): unknown {
   if (!Array.isArray(container)) return own(container, key);
   const index = attemptIndex(container, key);
   return index === undefined ? undefined : container[index];
 }
 
-function set({ container, key }: Place, value: unknown): void {
+function set({ container, key }: Target, value: unknown): void {
   if (Array.isArray(container)) container[indexOf(container, key)] = value;
   else put(container, key, value);
 }
 
-function insert({ container, key }: Place, value: unknown): void {
+function insert({ container, key }: Target, value: unknown): void {
   if (!Array.isArray(container)) {
     put(container, key, value);
   } else if (key === '-') {
@@ -283,7 +283,7 @@ function insert({ container, key }: Place, value: unknown): void {
   }
 }
 
-function remove({ container, key }: Place): void {
+function remove({ container, key }: Target): void {
   if (Array.isArray(container)) {
     container.splice(indexOf(container, key), 1);
   } else {

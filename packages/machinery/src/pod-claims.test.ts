@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import { claimNames, faultOfEphemeralClaim } from './pod-claims.ts';
+import { podVolumeClaims, validateEphemeralVolumeClaim } from './pod-claims.ts';
 
 const template = { spec: { resources: { requests: { storage: '1Gi' } } } };
 const pod: Pod = {
@@ -29,16 +29,16 @@ const claimOf = (uid: string): PersistentVolumeClaim => ({
 });
 
 test('a Pod has the claims it names and those made for it', () => {
-  assert.deepEqual(claimNames(pod), [
+  assert.deepEqual(podVolumeClaims(pod), [
     { name: 'orders', isEphemeral: false },
     { name: 'web-scratch', isEphemeral: true },
   ]);
 });
 
 test('a claim is made for the Pod that controls it, and for no other of its name', () => {
-  assert.equal(faultOfEphemeralClaim(pod, claimOf('u1')), undefined);
+  assert.equal(validateEphemeralVolumeClaim(pod, claimOf('u1')), undefined);
   assert.equal(
-    faultOfEphemeralClaim(pod, claimOf('u0')),
+    validateEphemeralVolumeClaim(pod, claimOf('u0')),
     'PVC shop/web-scratch was not created for pod shop/web (pod is not owner)',
   );
 });

@@ -4,25 +4,25 @@ import type { Pod } from '@kruise/api/core/pod';
 import { isControlledBy } from './owner-references.ts';
 
 /** A PVC that a Pod references, or the PVC of an ephemeral volume. */
-export type ClaimName = { readonly name: string; readonly isEphemeral: boolean };
+export type PodVolumeClaim = { readonly name: string; readonly isEphemeral: boolean };
 
 /** Returns the PVCs of a Pod in the order of its volumes. */
-export function claimNames(pod: Pod): readonly ClaimName[] {
-  const names: ClaimName[] = [];
+export function podVolumeClaims(pod: Pod): readonly PodVolumeClaim[] {
+  const names: PodVolumeClaim[] = [];
   for (const volume of pod.spec?.volumes ?? []) {
     if (volume.persistentVolumeClaim) names.push({ name: volume.persistentVolumeClaim.claimName, isEphemeral: false });
-    else if (volume.ephemeral) names.push({ name: ephemeralClaimName(pod, volume.name), isEphemeral: true });
+    else if (volume.ephemeral) names.push({ name: ephemeralVolumeClaimName(pod, volume.name), isEphemeral: true });
   }
   return names;
 }
 
 /** Returns the name of the PVC of an ephemeral volume. */
-export function ephemeralClaimName({ metadata }: Pod, volume: string): string {
+export function ephemeralVolumeClaimName({ metadata }: Pod, volume: string): string {
   return `${metadata.name}-${volume}`;
 }
 
 /** Returns an error if a PVC has the name of an ephemeral volume's PVC but was not created for the Pod. */
-export function faultOfEphemeralClaim(pod: Pod, claim: PersistentVolumeClaim): string | undefined {
+export function validateEphemeralVolumeClaim(pod: Pod, claim: PersistentVolumeClaim): string | undefined {
   if (isControlledBy(claim, pod)) return undefined;
   const nameOf = ({ metadata }: Pod | PersistentVolumeClaim) => `${metadata.namespace}/${metadata.name}`;
   return `PVC ${nameOf(claim)} was not created for pod ${nameOf(pod)} (pod is not owner)`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { formatTime, parseTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { crowdingByNode, deletionCostAnnotation, deletionCostOf, rankForDeletion } from './pod-ranking.ts';
+import { deletionCostAnnotation, deletionCostOf, rankByNode, rankForDeletion } from './pod-ranking.ts';
 
 const now = parseTime('2026-01-10T00:00:00Z');
 const ago = (seconds: number) => formatTime(now - seconds * 1000);
@@ -86,7 +86,7 @@ test('compares times to the second where no scale is asked for', () => {
 
 test('spares the Pod with more siblings on its node', () => {
   const pods = [podOf('alone', { node: 'a', readyFor: 1 }), podOf('one', { node: 'b' }), podOf('two', { node: 'b' })];
-  assert.equal(names(rankForDeletion(pods, { now, crowdingOf: crowdingByNode(pods) })), 'one two alone');
+  assert.equal(names(rankForDeletion(pods, { now, rankOf: rankByNode(pods) })), 'one two alone');
 });
 
 test('deletes ready but unavailable Pods before available ones', () => {
@@ -97,7 +97,7 @@ test('deletes ready but unavailable Pods before available ones', () => {
 
 test('leaves costs aside where they do not matter', () => {
   const pods = [podOf('cheap', { cost: '-1', readyFor: 9000 }), podOf('new', { readyFor: 5 })];
-  assert.equal(names(rankForDeletion(pods, { heedsCost: false })), 'new cheap');
+  assert.equal(names(rankForDeletion(pods, { usesDeletionCost: false })), 'new cheap');
 });
 
 for (const [text, cost] of [

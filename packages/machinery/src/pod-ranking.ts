@@ -12,11 +12,11 @@ export type RankingOptions = {
   /** Compares ages on a logarithmic scale at this time; Pods of the same magnitude are ordered by uid. */
   readonly now?: Instant;
   /** Rank of a Pod: the number of related Pods on its node. A higher rank is deleted first. */
-  readonly crowdingOf?: (pod: Pod) => number;
+  readonly rankOf?: (pod: Pod) => number;
   /** Predicate of available Pods: among Pods that are equally ready, unavailable ones are deleted first. */
   readonly isAvailable?: (pod: Pod) => boolean;
   /** Set to false to ignore the deletion cost. */
-  readonly heedsCost?: boolean;
+  readonly usesDeletionCost?: boolean;
 };
 
 /** Sorts Pods by deletion order: the first one is deleted first. */
@@ -28,7 +28,7 @@ export function rankForDeletion(pods: readonly Pod[], options: RankingOptions = 
 }
 
 /** Returns a function that counts the active Pods of a workload on the node of a Pod, including the Pod itself. */
-export function crowdingByNode(siblings: Iterable<Pod>): (pod: Pod) => number {
+export function rankByNode(siblings: Iterable<Pod>): (pod: Pod) => number {
   const counts = new Map<string, number>();
   for (const { spec } of siblings) {
     const node = spec?.nodeName ?? '';
@@ -65,7 +65,7 @@ type Traits = {
 };
 
 /** Computes the sort keys once per Pod instead of in each comparison. */
-function traitsOf(pod: Pod, { crowdingOf, isAvailable, heedsCost = true }: RankingOptions): Traits {
+function traitsOf(pod: Pod, { rankOf, isAvailable, usesDeletionCost = true }: RankingOptions): Traits {
   const { metadata, spec, status } = pod;
   const sidecars = new Set(
     spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
@@ -76,8 +76,8 @@ function traitsOf(pod: Pod, { crowdingOf, isAvailable, heedsCost = true }: Ranki
     phase: phases.get(status?.phase ?? '') ?? 0,
     isAvailable: isAvailable?.(pod) ? 1 : 0,
     isReady: isPodReady(pod) ? 1 : 0,
-    cost: heedsCost ? deletionCostOf(pod) : 0,
-    crowding: crowdingOf?.(pod) ?? 0,
+    cost: usesDeletionCost ? deletionCostOf(pod) : 0,
+    crowding: rankOf?.(pod) ?? 0,
     readySince: readySince(pod) ?? unknownTime,
     restarts: mostRestarts(status?.containerStatuses ?? []),
     sidecarRestarts: mostRestarts((status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name))),

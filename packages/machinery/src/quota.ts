@@ -75,7 +75,14 @@ const podNames = new Set([
 ]);
 
 /** Quotas on these resources require that every container specifies them. */
-const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
+const requiredComputeResources = new Set([
+  'cpu',
+  'memory',
+  'requests.cpu',
+  'requests.memory',
+  'limits.cpu',
+  'limits.memory',
+]);
 
 const pods: QuotaEvaluator<Pod> = {
   counts: (name) =>
@@ -85,7 +92,7 @@ const pods: QuotaEvaluator<Pod> = {
     (!isNativeResource(name) && name.startsWith('requests.')),
   usage(pod, nowMs) {
     const counted: Amounts = new Map([['count/pods', one]]);
-    if (isOver(pod, nowMs)) return counted;
+    if (isFinished(pod, nowMs)) return counted;
     const spec = pod.spec!;
     const { status } = pod;
     return addAmounts(counted, computeUsage(podRequests(spec, { status }), podLimits(spec, { status })));
@@ -109,15 +116,15 @@ const pods: QuotaEvaluator<Pod> = {
     }
   },
   lacks(names, { spec }) {
-    const wanted = names.filter((name) => mustBeSaid.has(name)).sort();
+    const wanted = names.filter((name) => requiredComputeResources.has(name)).sort();
     if (wanted.length === 0) return '';
     const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ name, resources }) => ({
       name,
-      said: computeUsage(amountsOf(resources?.requests), amountsOf(resources?.limits)),
+      specified: computeUsage(amountsOf(resources?.requests), amountsOf(resources?.limits)),
     }));
     const missing = wanted.flatMap((name) => {
-      const silent = containers.filter(({ said }) => !said.has(name)).map((container) => container.name);
-      return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].sort().join(',')}`];
+      const unspecified = containers.filter(({ specified }) => !specified.has(name)).map((container) => container.name);
+      return unspecified.length === 0 ? [] : [`${name} for: ${[...new Set(unspecified)].sort().join(',')}`];
     });
     return missing.length === 0 ? '' : `must specify ${missing.join('; ')}`;
   },
@@ -137,7 +144,7 @@ function computeUsage(requests: Amounts, limits: Amounts): Map<string, Quantity>
 }
 
 /** A finished Pod uses no quota, nor does a Pod that is past its deletion grace period. */
-function isOver({ status, metadata }: Pod, nowMs: number): boolean {
+function isFinished({ status, metadata }: Pod, nowMs: number): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (!deletionTimestamp || deletionGracePeriodSeconds == null) return false;

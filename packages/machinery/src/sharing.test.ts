@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isSame } from './json-value.ts';
-import { createSharing, sharing } from './sharing.ts';
+import { createStructureSharing, shareStructure } from './sharing.ts';
 
 const known = { name: 'web', env: [{ name: 'a' }, { name: 'b' }], ports: { http: 80 } };
 
@@ -18,18 +18,18 @@ const cases: readonly { readonly name: string; readonly value: unknown; readonly
 ];
 for (const { name, value, known: other } of cases) {
   test(`says the same with ${name}`, () => {
-    assert.equal(JSON.stringify(sharing(value, other)), JSON.stringify(value));
+    assert.equal(JSON.stringify(shareStructure(value, other)), JSON.stringify(value));
   });
 }
 
 test('is the known value where all is the same', () => {
-  assert.equal(sharing(structuredClone(known), known), known);
+  assert.equal(shareStructure(structuredClone(known), known), known);
 });
 
 test('shares equal parts and leaves both values unchanged', () => {
   const value = { ...structuredClone(known), name: 'proxy' };
   const before = structuredClone(value);
-  const made = sharing(value, known);
+  const made = shareStructure(value, known);
   assert.equal(made.env, known.env);
   assert.equal(made.ports, known.ports);
   assert.deepEqual(value, before);
@@ -42,7 +42,7 @@ test('returns an equal value, whatever the known value', () => {
     .map(([value, other, isNear]) => [value, isNear ? { ...Object(structuredClone(value)), other } : other] as const);
   fc.assert(
     fc.property(pair, ([value, other]) => {
-      const made = sharing(value, other);
+      const made = shareStructure(value, other);
       assert.equal(JSON.stringify(made), JSON.stringify(value));
       assert.ok(isSame(made, value));
     }),
@@ -50,14 +50,14 @@ test('returns an equal value, whatever the known value', () => {
 });
 
 test('values under one key share with the one before, under others they do not', () => {
-  const share = createSharing<object>(2);
+  const share = createStructureSharing<object>(2);
   const first = share('a', { labels: { app: 'web' } });
   assert.notEqual(share('b', { labels: { app: 'web' } }), first);
   assert.equal(share('a', { labels: { app: 'web' } }), first);
 });
 
 test('the key that came first is forgotten when there are too many', () => {
-  const share = createSharing<object>(2);
+  const share = createStructureSharing<object>(2);
   const first = share('a', { x: 1 });
   share('b', { x: 2 });
   share('c', { x: 3 });

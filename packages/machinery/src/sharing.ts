@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from './json-value.ts';
  * shareStructure({ labels: { app: 'web' }, replicas: 2 }, known).labels === known.labels;
  * ```
  */
-export function sharing<T>(value: T, known: unknown): T {
+export function shareStructure<T>(value: T, known: unknown): T {
   // A value of equal parts has the type of the value.
   return shared(value, known) as T;
 }
@@ -20,12 +20,12 @@ export function sharing<T>(value: T, known: unknown): T {
  * Returns a function that shares each value with the previous one of the same key; the last values of `maxKeys` keys
  * are cached.
  */
-export function createSharing<T>(maxKeys: number): (key: string, value: T) => T {
+export function createStructureSharing<T>(maxKeys: number): (key: string, value: T) => T {
   const last = new Map<string, T>();
   return (key, value) => {
     const known = last.get(key);
     if (known === undefined && last.size >= maxKeys) last.delete(last.keys().next().value!);
-    const held = known === undefined ? value : sharing(value, known);
+    const held = known === undefined ? value : shareStructure(value, known);
     last.set(key, held);
     return held;
   };

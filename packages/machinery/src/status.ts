@@ -116,7 +116,7 @@ export function conflict(resource: ResourceName, name: string, why: string): Sta
 }
 
 /** Message of a resourceVersion conflict. */
-export const modifiedMeanwhile =
+export const objectModifiedMessage =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 /** 422 Invalid: the object has validation errors, which are all listed. */

@@ -9,7 +9,7 @@ import { badMergeKey, StrategicMergeError, wrongType } from './strategic-merge-e
 export type ListItems = { readonly original: readonly unknown[]; readonly patch: readonly unknown[] };
 
 /** A merged list without its order. */
-export type Arrangement = ListItems & {
+export type MergedList = ListItems & {
   readonly merged: readonly unknown[];
   /** Merge key of the items; without one, items are identified by value. */
   readonly mergeKey: string | undefined;
@@ -27,22 +27,22 @@ export function positionsOf(list: readonly unknown[], mergeKey: string | undefin
 }
 
 /** Returns the merged items in order; the original list itself if it has that order. */
-export function arrange({ original, merged, patch, mergeKey, areMaps }: Arrangement): readonly unknown[] {
-  const named = positionsOf(patch, mergeKey);
+export function orderMergedList({ original, merged, patch, mergeKey, areMaps }: MergedList): readonly unknown[] {
+  const patchPositions = positionsOf(patch, mergeKey);
   if (mergeKey) {
     requireKeys(merged, mergeKey);
-    requireMaps(patch, merged, named, mergeKey);
+    requireMaps(patch, merged, patchPositions, mergeKey);
     requireKeys(patch, mergeKey);
     requireKeys(original, mergeKey);
   } else if (areMaps) {
     requireKeys([...merged, ...patch, ...original], '');
   }
   const key = areMaps ? mergeKey : undefined;
-  const isNamed = (item: unknown) => named.has(mergeKey ? (item as JsonObject)[mergeKey] : item);
-  const fromPatch = sorted(merged.filter(isNamed), key === mergeKey ? named : positionsOf(patch, key), key);
+  const isInPatch = (item: unknown) => patchPositions.has(mergeKey ? (item as JsonObject)[mergeKey] : item);
+  const fromPatch = sorted(merged.filter(isInPatch), key === mergeKey ? patchPositions : positionsOf(patch, key), key);
   const standing = positionsOf(original, key);
   const others = sorted(
-    merged.filter((item) => !isNamed(item)),
+    merged.filter((item) => !isInPatch(item)),
     standing,
     key,
   );
@@ -54,11 +54,11 @@ export function arrange({ original, merged, patch, mergeKey, areMaps }: Arrangem
 function requireMaps(
   order: readonly unknown[],
   merged: readonly unknown[],
-  named: ReadonlyMap<unknown, number>,
+  patchPositions: ReadonlyMap<unknown, number>,
   mergeKey: string,
 ): void {
   const fault = order.findIndex((item) => !isObject(item));
-  const isMet = (item: unknown) => (named.get((item as JsonObject)[mergeKey]) ?? order.length) > fault;
+  const isMet = (item: unknown) => (patchPositions.get((item as JsonObject)[mergeKey]) ?? order.length) > fault;
   if (fault >= 0 && merged.some(isMet)) throw new StrategicMergeError(`value for key ${fault} is not a map`);
 }
 
@@ -99,14 +99,14 @@ function insertionSort(list: unknown[], placeOf: (item: unknown) => number | und
 
 function interleave(
   others: readonly unknown[],
-  named: readonly unknown[],
+  patchPositions: readonly unknown[],
   standing: ReadonlyMap<unknown, number>,
   key: string | undefined,
 ): unknown[] {
   const placeOf = (item: unknown) => standing.get(key === undefined ? item : (item as JsonObject)[key]);
   const result: unknown[] = [];
   let next = 0;
-  for (const item of named) {
+  for (const item of patchPositions) {
     const place = placeOf(item);
     while (next < others.length && place !== undefined && isBefore(placeOf(others[next]), place))
       result.push(others[next++]);

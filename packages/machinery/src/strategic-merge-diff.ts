@@ -185,8 +185,8 @@ function diffMapLists(before: readonly unknown[], after: readonly unknown[], fie
   const changed: JsonObject[] = [];
   const deleted: JsonObject[] = [];
   const isOrdered = isSameOrder(before, after, mergeKey);
-  const pairs = isOrdered ? inOrder(before, after, mergeKey) : undefined;
-  for (const [left, right] of pairs ?? paired(before, after, (item) => keyOf(item, mergeKey))) {
+  const pairs = isOrdered ? pairInOrder(before, after, mergeKey) : undefined;
+  for (const [left, right] of pairs ?? pairByKey(before, after, (item) => keyOf(item, mergeKey))) {
     if (left && right) {
       const inner = diffMaps(left as JsonObject, right as JsonObject, element, what, field.retainsKeys);
       if (hasFields(inner)) changed.push({ ...inner, [mergeKey]: keyOf(right, mergeKey) });
@@ -201,8 +201,8 @@ function diffMapLists(before: readonly unknown[], after: readonly unknown[], fie
     changed.sort((a, b) => places.get(a[mergeKey])! - places.get(b[mergeKey])!);
   }
   const items = [...changed, ...deleted];
-  const isTold = what.order && (items.length > 0 || (what.additions && !isOrdered));
-  return { items, deleted: [], order: isTold ? after.map((item) => ({ [mergeKey]: keyOf(item, mergeKey) })) : [] };
+  const writesOrder = what.order && (items.length > 0 || (what.additions && !isOrdered));
+  return { items, deleted: [], order: writesOrder ? after.map((item) => ({ [mergeKey]: keyOf(item, mergeKey) })) : [] };
 }
 
 function isSameOrder(before: readonly unknown[], after: readonly unknown[], mergeKey: string): boolean {
@@ -213,7 +213,7 @@ function isSameOrder(before: readonly unknown[], after: readonly unknown[], merg
 function diffScalarLists(before: readonly unknown[], after: readonly unknown[], what: What): ListDiff {
   const added: unknown[] = [];
   const deleted = new Set<unknown>();
-  for (const [left, right] of paired(before, after, (item) => item)) {
+  for (const [left, right] of pairByKey(before, after, (item) => item)) {
     if (left === undefined && what.additions) added.push(right);
     else if (right === undefined && what.removals) deleted.add(left);
   }
@@ -222,20 +222,24 @@ function diffScalarLists(before: readonly unknown[], after: readonly unknown[], 
   // Kubernetes compares with the sorted original, so it writes an order for every list that is not sorted. It misses a
   // list that becomes sorted; this code does not.
   const isChanged = !isSame(byText(before), after) || !isSame(before, after);
-  const isTold = what.order && (deleted.size > 0 || (what.additions && isChanged));
-  return { items: added, deleted: [...deleted], order: isTold ? after : [] };
+  const writesOrder = what.order && (deleted.size > 0 || (what.additions && isChanged));
+  return { items: added, deleted: [...deleted], order: writesOrder ? after : [] };
 }
 
 type Pair = readonly [left: unknown, right: unknown];
 
 /** Pairs the items of two lists that have the same keys in the same order; undefined if a key is duplicated. */
-function inOrder(before: readonly unknown[], after: readonly unknown[], mergeKey: string): readonly Pair[] | undefined {
+function pairInOrder(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  mergeKey: string,
+): readonly Pair[] | undefined {
   const keys = new Set(after.map((item) => formatValue(keyOf(item, mergeKey))));
   return keys.size < after.length ? undefined : after.map((right, index) => [before[index], right]);
 }
 
 /** Pairs the items of two lists by the text of their key. */
-function paired(
+function pairByKey(
   before: readonly unknown[],
   after: readonly unknown[],
   key: (item: unknown) => unknown,

@@ -17,7 +17,7 @@ import type { MergeField, MergeType } from '@kruise/schema/merge-type';
 import { formatValue, quote } from '@kruise/values/go-syntax';
 import { CopyOnWrite } from './copy-on-write.ts';
 import { isObject, isSame, type JsonObject, own } from './json-value.ts';
-import { arrange, type ListItems, positionsOf } from './strategic-list-order.ts';
+import { type ListItems, orderMergedList, positionsOf } from './strategic-list-order.ts';
 import { badMergeKey, formatString, goTypeOf, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
 
 /** Directive in a map: replace, delete or merge it. */
@@ -48,16 +48,16 @@ type Mode = 'apply' | 'combine';
 function mergeMaps(original: JsonObject, patch: JsonObject, type: MergeType, mode: Mode): JsonObject {
   if (Object.hasOwn(patch, directive)) return mapByDirective(patch);
   const draft = new CopyOnWrite(original);
-  const settled = new Set<string>();
+  const processed = new Set<string>();
   if (Object.hasOwn(patch, retainKeys)) {
-    settled.add(retainKeys);
+    processed.add(retainKeys);
     applyRetainKeys(draft, patch, mode);
   }
   for (const name of Object.keys(patch)) {
-    if (name.startsWith(elementOrder)) applyElementOrder({ draft, patch, type, mode, settled }, name);
+    if (name.startsWith(elementOrder)) applyElementOrder({ draft, patch, type, mode, processed }, name);
   }
   for (const name of Object.keys(patch)) {
-    if (!settled.has(name)) mergeField(draft, name, patch[name], type, mode);
+    if (!processed.has(name)) mergeField(draft, name, patch[name], type, mode);
   }
   return draft.done();
 }
@@ -106,13 +106,13 @@ type Ordering = {
   readonly type: MergeType;
   readonly mode: Mode;
   /** Fields of the patch that are processed already. */
-  readonly settled: Set<string>;
+  readonly processed: Set<string>;
 };
 
 /** Merges the list of an order directive and sorts it. */
-function applyElementOrder({ draft, patch, type, mode, settled }: Ordering, directiveName: string): void {
+function applyElementOrder({ draft, patch, type, mode, processed }: Ordering, directiveName: string): void {
   const order = patch[directiveName];
-  settled.add(directiveName);
+  processed.add(directiveName);
   if (mode === 'combine') {
     if (!draft.has(directiveName)) draft.set(directiveName, order);
     else if (!isSame(draft.get(directiveName), order)) throw badElementOrder();
@@ -130,8 +130,8 @@ function applyElementOrder({ draft, patch, type, mode, settled }: Ordering, dire
 
   const merged = mergedForOrder(live, patched, field, mode);
   const items = { original: live ?? [], merged, patch: order, mergeKey };
-  draft.set(name, arrange({ ...items, areMaps: areMaps(live ?? [], patched ?? []) }));
-  settled.add(name);
+  draft.set(name, orderMergedList({ ...items, areMaps: areMaps(live ?? [], patched ?? []) }));
+  processed.add(name);
 }
 
 function mergedForOrder(
@@ -285,17 +285,17 @@ function mergeLists(
       return original.some((item) => deleted.has(item)) ? original.filter((item) => !deleted.has(item)) : original;
     }
     const merged = [...new Set([...original, ...patch])];
-    return arrange({ original, merged, patch, mergeKey, areMaps: false });
+    return orderMergedList({ original, merged, patch, mergeKey, areMaps: false });
   }
   const element = field.type.list?.element ?? field.type;
   if (!mergeKey) throw new StrategicMergeError(`cannot merge lists without merge key for ${element.goKind}`);
-  const special = takeSpecialItems(original, patch as readonly JsonObject[], mergeKey);
+  const special = applyItemDirectives(original, patch as readonly JsonObject[], mergeKey);
   const merged = mergeItems(special, mergeKey, element, mode);
-  return arrange({ original: special.original, merged, patch: special.patch, mergeKey, areMaps: true });
+  return orderMergedList({ original: special.original, merged, patch: special.patch, mergeKey, areMaps: true });
 }
 
 /** Executes the items of a patch that are directives; returns the remaining data. */
-function takeSpecialItems(original: readonly unknown[], patch: readonly JsonObject[], mergeKey: string): ListItems {
+function applyItemDirectives(original: readonly unknown[], patch: readonly JsonObject[], mergeKey: string): ListItems {
   const plain = patch.filter((item) => !Object.hasOwn(item, directive));
   if (plain.length === patch.length) return { original, patch };
   const deleted = new Set<unknown>();

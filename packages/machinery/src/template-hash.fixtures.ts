@@ -3,12 +3,12 @@ import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-temp
 import { asField, type Node, type ObjectNode, resolve } from '@kruise/schema';
 
 /** Returns a template with a value in every field. */
-export function wholeTemplate(): PodTemplateSpec {
+export function makeFullTemplate(): PodTemplateSpec {
   return sample(podTemplateSpec, valueFor) as PodTemplateSpec;
 }
 
 /** Returns a template in which every struct is present but empty; lists have one empty item. */
-export function hollowTemplate(): PodTemplateSpec {
+export function makeEmptyStructTemplate(): PodTemplateSpec {
   return sample(podTemplateSpec, () => undefined) as PodTemplateSpec;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
-import { hollowTemplate, wholeTemplate } from './template-hash.fixtures.ts';
+import { makeEmptyStructTemplate, makeFullTemplate } from './template-hash.fixtures.ts';
 import { templateHash } from './template-hash.ts';
 
 function templateWith(container: object, spec: object = {}): unknown {
@@ -72,8 +72,8 @@ const hashes: readonly (readonly [of: string, template: unknown, hash: string])[
   ],
   ['nulls', { metadata: null, spec: { containers: [null], volumes: null, securityContext: null } }, '6487c8c8bf'],
   ['a creation time', { metadata: { creationTimestamp: '2024-02-29T12:00:00Z' } }, '6dc96cbd67'],
-  ['every field', wholeTemplate(), '66ffcbb4c'],
-  ['every structure and nothing in it', hollowTemplate(), '5f57594957'],
+  ['every field', makeFullTemplate(), '66ffcbb4c'],
+  ['every structure and nothing in it', makeEmptyStructTemplate(), '5f57594957'],
 ];
 for (const [of, template, hash] of hashes) {
   test(`the hash of ${of} is the one of Kubernetes`, () => {

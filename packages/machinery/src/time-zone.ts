@@ -58,21 +58,21 @@ function readOffset(text: string): number {
   return (sign === '-' ? -offset : offset) * 1000;
 }
 
-const maxRemembered = 1000;
+const maxCachedOffsets = 1000;
 // Since 1972 every zone has changed its offset only at a quarter of an hour.
 const stepMs = 15 * 60_000;
 const firstSteadyInstant = instantOf(1973, 1, 1);
 
 function remembering(compute: (instant: Instant) => number): (instant: Instant) => number {
-  const remembered = new Map<number, number>();
+  const cachedOffsets = new Map<number, number>();
   return (instant) => {
     if (instant < firstSteadyInstant) return compute(instant);
     const step = Math.floor(instant / stepMs);
-    let offset = remembered.get(step);
+    let offset = cachedOffsets.get(step);
     if (offset === undefined) {
-      if (remembered.size === maxRemembered) remembered.clear();
+      if (cachedOffsets.size === maxCachedOffsets) cachedOffsets.clear();
       offset = compute(step * stepMs);
-      remembered.set(step, offset);
+      cachedOffsets.set(step, offset);
     }
     return offset;
   };

@@ -28,7 +28,7 @@ export function classOfClaim({ metadata, spec }: PersistentVolumeClaim): string 
 }
 
 /** Reports whether a PVC specifies a storage class, even an empty one; otherwise it gets the default class. */
-export function namesClass({ metadata, spec }: PersistentVolumeClaim): boolean {
+export function hasStorageClass({ metadata, spec }: PersistentVolumeClaim): boolean {
   return metadata.annotations?.[betaClassAnnotation] !== undefined || spec?.storageClassName != null;
 }
 
@@ -82,13 +82,13 @@ export function findMatchingVolume(
   let smallest: { readonly volume: PersistentVolume; readonly size: Quantity } | undefined;
   for (const volume of volumes) {
     const { metadata, spec, status } = volume;
-    const isKept = isVolumeFor(volume, claim);
-    if (excluded?.has(metadata.name ?? '') || (spec?.claimRef && !isKept)) continue;
+    const isPreBound = isVolumeFor(volume, claim);
+    if (excluded?.has(metadata.name ?? '') || (spec?.claimRef && !isPreBound)) continue;
     const size = parseQuantity(spec?.capacity?.storage ?? '0');
     if (compareQuantities(size, wanted) < 0 || !hasSameMode(claim, volume)) continue;
     if (spec?.volumeAttributesClassName || metadata.deletionTimestamp != null) continue;
     const isReachable = !node || isVolumeReachable(volume, node);
-    if (isKept) return isReachable ? volume : undefined;
+    if (isPreBound) return isReachable ? volume : undefined;
 
     if (!node && isDelayed) continue;
     if (status?.phase !== 'Available' || selector?.matches(metadata.labels) === false) continue;
@@ -117,14 +117,14 @@ export function hasAccessModes(claim: PersistentVolumeClaim, volume: PersistentV
 /** Returns the PV bound to a PVC; the same object if it is bound already. */
 export function volumeBoundTo(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume {
   const { uid = '' } = claim.metadata;
-  const isKept = isVolumeFor(volume, claim);
+  const isPreBound = isVolumeFor(volume, claim);
   const annotations = volume.metadata.annotations;
-  if (isKept && volume.spec?.claimRef?.uid === uid) return volume;
+  if (isPreBound && volume.spec?.claimRef?.uid === uid) return volume;
   const claimRef = claimReference(claim);
   return {
     ...volume,
     // A PV that was reserved by a user has no bound-by-controller annotation.
-    metadata: isKept
+    metadata: isPreBound
       ? volume.metadata
       : { ...volume.metadata, annotations: { [boundByControllerAnnotation]: 'yes', ...annotations } },
     spec: { ...volume.spec, claimRef },

@@ -3,7 +3,7 @@
  * prerequisite is disabled is disabled too, whatever the flag says.
  */
 
-import { type Gates, gateNames, parseGates, settleGates } from '@kruise/client/feature-gates';
+import { type Gates, gateNames, parseGates, resolveGates } from '@kruise/client/feature-gates';
 
 const alpha = { default: false, stage: 'Alpha' } as const;
 const beta = { default: true, stage: 'Beta' } as const;
@@ -87,7 +87,7 @@ const needs: readonly { readonly ground: FeatureGate; readonly gates: readonly F
 
 /** Applies settings to the defaults, then disables gates whose prerequisites are disabled. */
 export function featureGates(asked: Partial<FeatureGates> = {}, { podWebhook = true } = {}): FeatureGates {
-  const settled = settleGates<FeatureGate>(kruiseGates, { PodWebhook: podWebhook, ...asked });
+  const settled = resolveGates<FeatureGate>(kruiseGates, { PodWebhook: podWebhook, ...asked });
   for (const { ground, gates: dependent } of needs) {
     if (!settled[ground]) for (const name of dependent) settled[name] = false;
   }

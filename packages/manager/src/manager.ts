@@ -7,10 +7,10 @@ import type { Controller, Runnable } from '@kruise/client/controller';
 import { createEventRecorder } from '@kruise/client/event-recorder';
 import { createCaches } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
-import { type RunOptions, runControllers, standByWhenLost } from '@kruise/client/manager';
+import { type RunOptions, restartOnLeadershipLoss, runControllers } from '@kruise/client/manager';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Webhook } from '@kruise/client/webhook';
-import { countReviews, createWebhookMetrics } from '@kruise/client/webhook-server';
+import { createWebhookMetrics, withWebhookMetrics } from '@kruise/client/webhook-server';
 import type { Kind } from '@kruise/schema/kind';
 import { createManagerMetrics } from './bootstrap/manager-metrics.ts';
 import { countProtections } from './bootstrap/protection-metrics.ts';
@@ -60,7 +60,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
       const means = { settings, caches, client, clock, now: clock.now, random, record, onProtected: protect };
       const counts = registry && createWebhookMetrics(registry);
       for (const [path, webhook] of Object.entries(webhooksFor(means))) {
-        const counted = counts ? countReviews(webhook, path, { counts, clock }) : webhook;
+        const counted = counts ? withWebhookMetrics(webhook, path, { counts, clock }) : webhook;
         inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, counted);
       }
       await installConfigurations(client, settings);
@@ -68,7 +68,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     onServing?.();
     const metrics = registry ? { metrics: createManagerMetrics(registry) } : {};
     const run = () => runControllers(controllersFor(settings), { ...runOptions, caches, ...metrics }, signal);
-    await (onLeadershipLost ? standByWhenLost(run, onLeadershipLost) : run());
+    await (onLeadershipLost ? restartOnLeadershipLoss(run, onLeadershipLost) : run());
   } finally {
     served.abort();
   }

@@ -1,9 +1,9 @@
 /** Memoizes a function of an object. Objects are immutable, and every reconcile reads them. */
-export function memoize<O extends object, T>(tell: (of: O) => T): (of: O) => T {
-  const known = new WeakMap<O, { readonly told: T }>();
-  return (of) => {
-    let found = known.get(of);
-    if (!found) known.set(of, (found = { told: tell(of) }));
-    return found.told;
+export function memoize<O extends object, T>(compute: (object: O) => T): (object: O) => T {
+  const known = new WeakMap<O, { readonly value: T }>();
+  return (object) => {
+    let found = known.get(object);
+    if (!found) known.set(object, (found = { value: compute(object) }));
+    return found.value;
   };
 }

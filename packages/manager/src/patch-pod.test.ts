@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
-import { patchPod, together } from './patch-pod.ts';
+import { mergePatches, patchPod } from './patch-pod.ts';
 import { writeConditions } from './readiness/pod-readiness.ts';
 
 const pod: Pod = {
@@ -16,7 +16,7 @@ const label = patchPod(pod, { ...pod, metadata: { ...pod.metadata, labels: { sta
 const image = patchPod(pod, { ...pod, spec: { containers: [{ name: 'main', image: 'app:v2' }] } });
 
 test('labels are merged into the preceding status patch, at its resourceVersion', () => {
-  assert.deepEqual(together([readiness, label, label]), [
+  assert.deepEqual(mergePatches([readiness, label, label]), [
     {
       ...readiness,
       patch: {
@@ -34,5 +34,5 @@ const apart = [
   { name: 'no patches stay no patches', patches: [] },
 ];
 for (const { name, patches } of apart) {
-  test(name, () => assert.deepEqual(together(patches), patches));
+  test(name, () => assert.deepEqual(mergePatches(patches), patches));
 }

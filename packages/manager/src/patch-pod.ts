@@ -32,12 +32,12 @@ export function patchPod(
  * Combines patches of one Pod. A patch of the status is merged with a following patch of labels and other metadata,
  * because a client that may write the status may write these too.
  */
-export function together(patches: readonly PatchAction[]): readonly PatchAction[] {
+export function mergePatches(patches: readonly PatchAction[]): readonly PatchAction[] {
   const [first, second, ...others] = patches;
   if (!first || !second || first.subresource !== 'status' || !isOfMetadata(second)) return patches;
   const { metadata, ...status } = first.patch as PodPatch;
   const patch = { ...status, metadata: { ...(second.patch as PodPatch).metadata, ...metadata } };
-  return together([{ ...first, patch }, ...others]);
+  return mergePatches([{ ...first, patch }, ...others]);
 }
 
 type PodPatch = { readonly metadata?: object };

@@ -23,7 +23,7 @@ import type { Client } from '@kruise/client/client';
 import { silentLog } from '@kruise/client/log';
 import { createMetrics } from '@kruise/client/metrics';
 import type { StatusError } from '@kruise/machinery/status';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { readEnvironment } from './bootstrap/environment.ts';
 import { runManagerProcess } from './process.ts';
@@ -229,7 +229,7 @@ test('a CloneSet is refused while the webhooks are unreachable, and accepted aft
 
   await refused(`dial tcp 127.0.0.1:${place.webhookPort}: connect: connection refused`);
   const now = systemClock.now();
-  const stranger = createAuthority('stranger', now).issue({
+  const stranger = createCertificateAuthority('stranger', now).issue({
     subject: { commonName: 'stranger' },
     usages: ['server auth'],
     hosts: ['127.0.0.1'],

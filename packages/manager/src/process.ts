@@ -96,7 +96,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
       port: environment.webhookPort,
       certificate: () => servedFrom(environment.certificateDirectory),
       callers: options.webhookCallers,
-      openPaths: ['/convert'],
+      unauthenticatedPaths: ['/convert'],
       metrics: createWebhookMetrics(registry),
       onError: (error) => log.error({ error }, 'webhook failed'),
     });
@@ -158,7 +158,7 @@ function startBootstrap(
 
   const isReady: HealthCheck = async () => {
     if (!isInitialized) throw new Error('webhook controller has not initialized');
-    await answers(environment.webhookPort, readFileSync(join(certificateDirectory, 'ca-cert.pem')));
+    await probeWebhookServer(environment.webhookPort, readFileSync(join(certificateDirectory, 'ca-cert.pem')));
   };
   return {
     stopped,
@@ -193,7 +193,7 @@ function servedFrom(directory: string) {
 }
 
 /** Resolves if the webhook server of this process responds, with any status. Rejects if the connection fails. */
-function answers(port: number, ca: Buffer): Promise<void> {
+function probeWebhookServer(port: number, ca: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request({ host: 'localhost', port, path: '/healthz', ca, agent: false }, (response) => {
       response.resume();

@@ -6,7 +6,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import type { Backend, BackendAnswer, BackendRequest, Location, Switched } from '@kruise/apiserver/connect/backend';
+import type { Backend, BackendRequest, BackendResponse, Location, Switched } from '@kruise/apiserver/connect/backend';
 import { hostAndPort } from '@kruise/apiserver/connect/backend';
 import type { NodeConnector } from '@kruise/apiserver/connect/node-connector';
 import type { HostNetwork } from './cri/runtime.ts';
@@ -29,7 +29,7 @@ export type NodeDirectory = NodeConnector & {
 };
 
 /** Creates an empty directory; other nodes are reached through `elsewhere`. */
-export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
+export function createNodeDirectory(fallback: NodeConnector): NodeDirectory {
   const nodes = new Map<string, LocalNode>();
   const nodeOf = (name: string | undefined) => nodes.get(name ?? '');
 
@@ -38,17 +38,17 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
     remove: (name) => void nodes.delete(name),
     kubelet(node, options) {
       const found = nodeOf(node.metadata.name);
-      if (!found) return elsewhere.kubelet(node, options);
+      if (!found) return fallback.kubelet(node, options);
       return inProcessBackend(`https://${hostAndPort(found.address, found.port)}`, found.handler);
     },
-    async proxy(node, wanted) {
+    async proxy(node, target) {
       const found = nodeOf(node.metadata.name);
-      if (!found) return elsewhere.proxy(node, wanted);
-      const { scheme, port } = wanted;
+      if (!found) return fallback.proxy(node, target);
+      const { scheme, port } = target;
       if (port === '' || port === String(found.port)) {
         return inProcessBackend(`https://${hostAndPort(found.address, found.port)}`, found.handler);
       }
-      return connected(found.network, {
+      return networkBackend(found.network, {
         scheme: scheme === 'https' ? 'https' : 'http',
         host: found.address,
         port: Number(port),
@@ -57,7 +57,7 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
     address(location) {
       // Any node will do: all nodes share the same network.
       const [first] = nodes.values();
-      return first ? connected(first.network, location) : elsewhere.address(location);
+      return first ? networkBackend(first.network, location) : fallback.address(location);
     },
     async dial(target) {
       const [first] = nodes.values();
@@ -69,12 +69,12 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
         throw error;
       }
     },
-    close: () => elsewhere.close(),
+    close: () => fallback.close(),
   };
 }
 
 /** Returns a backend for an address in a node's network. */
-function connected(network: HostNetwork, { scheme, host, port, serverName }: Location): Backend {
+function networkBackend(network: HostNetwork, { scheme, host, port, serverName }: Location): Backend {
   async function dial(signal: AbortSignal): Promise<Duplex> {
     const socket = await network.connect({ host, port }, { signal });
     if (scheme === 'http') return socket;
@@ -82,25 +82,25 @@ function connected(network: HostNetwork, { scheme, host, port, serverName }: Loc
     const servername = serverName ?? (isIP(host) ? '' : host);
     return connectTls({ socket, servername, rejectUnauthorized: false });
   }
-  const begin = async ({ method, path, headers, signal }: BackendRequest): Promise<ClientRequest> => {
+  const startRequest = async ({ method, path, headers, signal }: BackendRequest): Promise<ClientRequest> => {
     const socket = await dial(signal);
     return httpRequest({ createConnection: () => socket, host, port, method, path, headers, signal });
   };
   return {
     url: `${scheme}://${hostAndPort(host, port)}`,
     async send(request) {
-      const outgoing = await begin(request);
-      return new Promise<BackendAnswer>((resolve, reject) => {
-        outgoing.once('response', (response) => resolve(answerOf(response)));
+      const outgoing = await startRequest(request);
+      return new Promise<BackendResponse>((resolve, reject) => {
+        outgoing.once('response', (response) => resolve(responseOf(response)));
         outgoing.once('error', reject);
         if (request.body) request.body.pipe(outgoing);
         else outgoing.end();
       });
     },
     async upgrade(request) {
-      const outgoing = await begin(request);
-      return new Promise<Switched | BackendAnswer>((resolve, reject) => {
-        outgoing.once('response', (response) => resolve(answerOf(response)));
+      const outgoing = await startRequest(request);
+      return new Promise<Switched | BackendResponse>((resolve, reject) => {
+        outgoing.once('response', (response) => resolve(responseOf(response)));
         outgoing.once('upgrade', ({ headers, statusMessage = '' }, socket, head) =>
           resolve({ code: 101, reason: statusMessage, headers, socket, head }),
         );
@@ -111,7 +111,7 @@ function connected(network: HostNetwork, { scheme, host, port, serverName }: Loc
   };
 }
 
-function answerOf(response: IncomingMessage): BackendAnswer {
+function responseOf(response: IncomingMessage): BackendResponse {
   const { statusCode = 0, statusMessage = '', headers } = response;
   return { code: statusCode, reason: statusMessage, headers, body: response };
 }

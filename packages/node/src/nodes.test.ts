@@ -37,11 +37,11 @@ async function startCluster(count: number) {
   );
   const pods = startInformer(client, systemClock, systemRandom, podKind, {}, stop.signal);
   /** Resolves when a Pod matches a predicate. */
-  const until = (name: string, what: (pod: Pod | undefined) => boolean) =>
+  const waitUntil = (name: string, predicate: (pod: Pod | undefined) => boolean) =>
     new Promise<Pod | undefined>((resolve) => {
       pods.handle(({ type, object }) => {
         const found = type === 'deleted' ? undefined : object;
-        if (object.metadata.name === name && what(found)) resolve(found);
+        if (object.metadata.name === name && predicate(found)) resolve(found);
       });
     });
   return {
@@ -49,7 +49,7 @@ async function startCluster(count: number) {
     client,
     nodes,
     directory,
-    until,
+    until: waitUntil,
     run: (name: string, nodeName: string) =>
       client.create(podKind, {
         metadata: { name, namespace: 'default' },
@@ -82,7 +82,7 @@ test('a disconnected node keeps running and reports its status after the reconne
   const ready = cluster.until('a', isReady);
   await cluster.run('a', 'node-1');
   const before = await ready;
-  await cluster.nodes.lose('node-1');
+  await cluster.nodes.disconnect('node-1');
   await cluster.client.delete(podKind, { name: 'a', namespace: 'default' });
   const found = await cluster.client.get(podKind, { name: 'a', namespace: 'default' });
   assert.equal(found.status?.phase, 'Running');

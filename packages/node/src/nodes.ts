@@ -21,7 +21,7 @@ import { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kube
 import { sharedSources } from './kubelet/sources.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { serviceRoutes } from './proxy/service-routes.ts';
-import { slowed } from './slow-transport.ts';
+import { withLatency } from './slow-transport.ts';
 
 /** Options of one node; omitted fields have the common defaults. */
 export type NodeOptions = Pick<
@@ -101,13 +101,13 @@ export type Nodes = {
   /** Powers a node off: its containers end without a status update. The Node object remains in the API. */
   stop(name: string): Promise<void>;
   /** Disconnects a node from the API server: its containers keep running. */
-  lose(name: string): Promise<void>;
+  disconnect(name: string): Promise<void>;
   /** Starts a stopped node, or reconnects a disconnected one. */
   start(name: string): Promise<void>;
   /** Removes a node for good: its containers end. The caller deletes the Node object. */
   remove(name: string): Promise<void>;
   /** Sets an additional latency for all requests of a node; 0 removes it. */
-  slow(name: string, delayMs: number): void;
+  setLatency(name: string, delayMs: number): void;
   /** Resolves once all initial nodes are registered. */
   readonly registered: Promise<void>;
   /** Resolves when all kubelets have stopped after the signal was aborted. */
@@ -148,7 +148,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   const entries = new Map<string, Entry>();
   let numbers = 0;
 
-  const simulated: NonNullable<NodesOptions['runtimeOf']> = ({ address, podRange }) =>
+  const createDefaultRuntime: NonNullable<NodesOptions['runtimeOf']> = ({ address, podRange }) =>
     createSimulatedRuntime({
       clock,
       random,
@@ -159,7 +159,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       ...(podRange === undefined ? {} : { podCidr: podRange }),
       ...(options.images ? { images: options.images } : {}),
     });
-  const runtimeOf = options.runtimeOf ?? simulated;
+  const runtimeOf = options.runtimeOf ?? createDefaultRuntime;
 
   /** Returns the next node number whose name is free. */
   function nextNumber(): number {
@@ -168,10 +168,10 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     return numbers;
   }
 
-  function prepare(more: NodeOptions): Entry {
+  function addEntry(more: NodeOptions): Entry {
     const number = nextNumber();
-    const common = typeof options.node === 'function' ? options.node(number) : (options.node ?? {});
-    const all = { ...common, ...more };
+    const defaults = typeof options.node === 'function' ? options.node(number) : (options.node ?? {});
+    const all = { ...defaults, ...more };
     const name = all.name ?? `node-${number}`;
     if (entries.has(name)) throw new Error(`node ${name} already exists`);
     // The first two addresses belong to the network and its gateway.
@@ -192,18 +192,18 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   }
 
   async function boot(entry: Entry): Promise<void> {
-    const { node, options: given } = entry;
+    const { node, options: nodeOptions } = entry;
     const { name, address, runtime } = node;
     // A linked controller instead of AbortSignal.any: the signal is checked very often, and a composite signal checks
     // all its sources each time.
     entry.stop = linkedController(signal);
     const until = entry.stop.signal;
-    const { name: _name, address: _address, podRange: _podRange, ...wanted } = given;
+    const { name: _name, address: _address, podRange: _podRange, ...kubeletOptions } = nodeOptions;
     const kubelet = createKubelet(
       {
-        ...wanted,
-        info: { ...identityOf(name, entry.boots), ...wanted.info },
-        client: slowed(clientOf(name), clock, () => entry.delayMs),
+        ...kubeletOptions,
+        info: { ...machineIds(name, entry.boots), ...kubeletOptions.info },
+        client: withLatency(clientOf(name), clock, () => entry.delayMs),
         clock,
         random,
         runtime,
@@ -221,53 +221,54 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     await kubelet.registered;
   }
 
-  async function halt(entry: Entry): Promise<void> {
+  async function stopKubelet(entry: Entry): Promise<void> {
     directory?.remove(entry.node.name);
     entry.stop.abort();
     await entry.kubelet?.stopped;
     entry.kubelet = undefined;
   }
 
-  const known = (name: string): Entry => {
+  const getEntry = (name: string): Entry => {
     const entry = entries.get(name);
     if (!entry) throw new Error(`no such node: ${name}`);
     return entry;
   };
 
-  async function switchOff(entry: Entry): Promise<void> {
-    await halt(entry);
+  async function powerOff(entry: Entry): Promise<void> {
+    await stopKubelet(entry);
     entry.boots++;
     const { runtime } = entry.node;
     const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
     for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
   }
 
-  const first = Array.from({ length: options.count }, () => prepare({}));
-  for (const wanted of options.more ?? []) if (!entries.has(wanted.name)) first.push(prepare(wanted));
+  const initialEntries = Array.from({ length: options.count }, () => addEntry({}));
+  for (const kubeletOptions of options.more ?? [])
+    if (!entries.has(kubeletOptions.name)) initialEntries.push(addEntry(kubeletOptions));
   return {
     list: () => [...entries.values()].map(({ node }) => node),
     get: (name) => entries.get(name)?.node,
     async add(more = {}) {
-      const entry = prepare(more);
+      const entry = addEntry(more);
       await boot(entry);
       return entry.node;
     },
-    stop: (name) => switchOff(known(name)),
+    stop: (name) => powerOff(getEntry(name)),
     async remove(name) {
-      const entry = known(name);
-      await switchOff(entry);
+      const entry = getEntry(name);
+      await powerOff(entry);
       entries.delete(name);
       nodeAddresses.delete(entry.node.address);
     },
-    lose: (name) => halt(known(name)),
+    disconnect: (name) => stopKubelet(getEntry(name)),
     async start(name) {
-      const entry = known(name);
+      const entry = getEntry(name);
       if (!entry.kubelet) await boot(entry);
     },
-    slow(name, delayMs) {
-      known(name).delayMs = delayMs;
+    setLatency(name, delayMs) {
+      getEntry(name).delayMs = delayMs;
     },
-    registered: Promise.all(first.map(boot)).then(() => {}),
+    registered: Promise.all(initialEntries.map(boot)).then(() => {}),
     async stopped() {
       await Promise.all([...entries.values()].map(({ kubelet }) => kubelet?.stopped));
     },
@@ -275,7 +276,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
 }
 
 /** Returns deterministic machine IDs of a node; the boot ID changes with every boot. */
-function identityOf(name: string, boots: number) {
+function machineIds(name: string, boots: number) {
   const digest = (text: string) => createHash('md5').update(text).digest('hex');
   const uuid = (text: string) => digest(text).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   return {

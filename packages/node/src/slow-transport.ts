@@ -3,7 +3,7 @@ import { type Client, createClient } from '@kruise/client/client';
 import { after, type Clock } from '@kruise/values/clock';
 
 /** Returns a client whose requests and watch events are delayed; the delay may change at any time. */
-export function slowed(client: Client, clock: Clock, delayMs: () => number): Client {
+export function withLatency(client: Client, clock: Clock, delayMs: () => number): Client {
   const { transport } = client;
   return createClient({
     request(request) {

@@ -82,11 +82,11 @@ function makeCodec(node: ObjectNode): Codec {
 
   return {
     decode(text) {
-      const { bytes, value, survey } = scanJson(text);
+      const { bytes, value, scan } = scanJson(text);
       // A fraction may be a misspelled integer, or a quantity, whose spelling matters.
-      const isPlain = !survey.hasFraction && !survey.hasLongNumber && !survey.hasSurrogate;
+      const isPlain = !scan.hasFraction && !scan.hasLongNumber && !scan.hasSurrogate;
       const walk: Walk = { isFresh: false, sawUnknown: false };
-      if (isPlain && countMembers(value) === survey.memberCount) {
+      if (isPlain && countMembers(value) === scan.memberCount) {
         const object = attempt(canonicalize, value, walk);
         if (object !== undefined && !walk.sawUnknown) return { object, strictErrors: [] };
       }

@@ -43,7 +43,7 @@ export type Conversion =
     };
 
 /** Kinds of a CRD, one per version, and its storage version. */
-export type DefinitionFacts = {
+export type DefinitionOptions = {
   readonly kinds: readonly [Kind, ...Kind[]];
   /** The storage version. */
   readonly storage: string;
@@ -51,7 +51,7 @@ export type DefinitionFacts = {
 };
 
 /** Returns the CRD of kinds that are written in the schema language. */
-export function customResourceDefinition({ kinds, storage, conversion }: DefinitionFacts): Definition {
+export function customResourceDefinition({ kinds, storage, conversion }: DefinitionOptions): Definition {
   const [{ group, kind, listKind, plural, singular, shortNames, categories, scope }] = kinds;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

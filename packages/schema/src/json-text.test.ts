@@ -74,7 +74,7 @@ test('parseJson agrees with JSON.parse on every JSON value except large integers
       const scanned = scanJson(text);
       const rounded = (_key: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
       assert.equal(JSON.stringify(parseJson(text), rounded), JSON.stringify(JSON.parse(text)));
-      assert.equal(scanned.survey.memberCount, countMembers(scanned.value));
+      assert.equal(scanned.scan.memberCount, countMembers(scanned.value));
     }),
     { seed: 1, numRuns: 300 },
   );

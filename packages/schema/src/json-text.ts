@@ -15,7 +15,7 @@ import {
 export { JsonSyntaxError } from './json-document.ts';
 
 /** Findings of a scan of a JSON text. */
-export type JsonSurvey = {
+export type JsonScan = {
   /** Number of members of all objects, duplicates counted each time. */
   readonly memberCount: number;
   readonly depth: number;
@@ -28,7 +28,7 @@ export type JsonSurvey = {
 };
 
 /** A JSON text with the value of `JSON.parse` and the findings of the scan. */
-export type ScannedJson = { readonly bytes: Uint8Array; readonly value: unknown; readonly survey: JsonSurvey };
+export type ScannedJson = { readonly bytes: Uint8Array; readonly value: unknown; readonly scan: JsonScan };
 
 /** Parses a JSON text; large integers are bigints. Throws `JsonSyntaxError` with Go's message. */
 export function parseJson(input: Uint8Array | string): unknown {
@@ -36,18 +36,18 @@ export function parseJson(input: Uint8Array | string): unknown {
 }
 
 /** Returns the value of a scanned text with exact numbers and well-formed strings. */
-export function exactValue({ bytes, value, survey }: ScannedJson): unknown {
-  return survey.hasLongNumber || survey.hasSurrogate ? plainValue(readJsonDocument(bytes)) : value;
+export function exactValue({ bytes, value, scan }: ScannedJson): unknown {
+  return scan.hasLongNumber || scan.hasSurrogate ? plainValue(readJsonDocument(bytes)) : value;
 }
 
 /** Parses and scans a JSON text. Throws `JsonSyntaxError` with Go's message. */
 export function scanJson(input: Uint8Array | string): ScannedJson {
   const bytes = typeof input === 'string' ? Buffer.from(input) : input;
   const value = parsePlainly(bytes);
-  const survey = surveyJson(bytes);
+  const scan = scanBytes(bytes);
   // The exact parser throws the error with Go's message.
-  if (survey.depth > maxNesting) readJsonDocument(bytes);
-  return { bytes, value, survey };
+  if (scan.depth > maxNesting) readJsonDocument(bytes);
+  return { bytes, value, scan };
 }
 
 function parsePlainly(bytes: Uint8Array): unknown {
@@ -61,8 +61,8 @@ function parsePlainly(bytes: Uint8Array): unknown {
 }
 
 /** Returns the paths of duplicate keys: `spec.replicas`. Cheap if there are none. */
-export function findDuplicateKeys({ bytes, value, survey }: ScannedJson): readonly string[] {
-  return countMembers(value) === survey.memberCount ? [] : duplicateKeys(readJsonDocument(bytes));
+export function findDuplicateKeys({ bytes, value, scan }: ScannedJson): readonly string[] {
+  return countMembers(value) === scan.memberCount ? [] : duplicateKeys(readJsonDocument(bytes));
 }
 
 /** Counts the members of all objects of a value. */
@@ -83,7 +83,7 @@ export function countMembers(value: unknown): number {
 }
 
 /** Scans a text that is known to be JSON. */
-export function surveyJson(bytes: Uint8Array): JsonSurvey {
+export function scanBytes(bytes: Uint8Array): JsonScan {
   let memberCount = 0;
   let depth = 0;
   let deepest = 0;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from './kind.ts';
 import { Definitions, type Json } from './openapi/definitions.ts';
-import { type Operation, type Path, pagePath, pathsOf, reasonOf } from './openapi/operations.ts';
+import { endpointPath, type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
 import type { Parameter } from './openapi/parameters.ts';
 import type { PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
 
@@ -16,7 +16,7 @@ export function openApiV2(
   const groups = Map.groupBy(resources, ({ kind }) => apiVersionOf(kind));
   const paths = [...groups.values()]
     .flatMap((members) => pathsOf(members[0]!.kind, members))
-    .concat(pages.map(pagePath))
+    .concat(pages.map(endpointPath))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map((path) => [path.path, pathItem(path, definitions, shared)]);
   return {

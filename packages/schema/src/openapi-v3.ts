@@ -1,5 +1,5 @@
 import { Definitions, type Json } from './openapi/definitions.ts';
-import { type Operation, type Path, pagePath, pathsOf, reasonOf } from './openapi/operations.ts';
+import { endpointPath, type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
 import type { Parameter } from './openapi/parameters.ts';
 import type { Content, GroupVersion, PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
 
@@ -23,7 +23,7 @@ export function openApiV3(
 
 /** Returns the OpenAPI 3.0 document of one non-resource endpoint, as served at `/openapi/v3/version`. */
 export function openApiV3OfPage(page: PublishedPage, vocabulary: Vocabulary): Json {
-  return documentOf([pagePath(page)], new Definitions('v3', [], vocabulary));
+  return documentOf([endpointPath(page)], new Definitions('v3', [], vocabulary));
 }
 
 function documentOf(described: readonly Path[], definitions: Definitions): Json {

@@ -12,70 +12,72 @@ import { evict } from '@kruise/client/subresources';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
-import { faultKinds, weatherOf } from './faults.ts';
-import { fairWeather } from './network.ts';
+import { faultKinds, networkConditionsOf } from './faults.ts';
+import { noFaults } from './network.ts';
 import type { ProgramOptions } from './programs.ts';
-import { openStage, type Stage } from './stage.ts';
+import { type Simulation, startSimulation } from './stage.ts';
 import type { View } from './view.ts';
 
-export type BudgetStory = {
+export type BudgetResult = {
   /** Number of replicas, number of Pods that must be available, and the minimum that was available. */
   readonly replicas: number;
   readonly desired: number;
-  readonly least: number;
+  readonly minAvailable: number;
   /** Number of disruptions that were admitted. */
-  readonly taken: number;
+  readonly disruptions: number;
 };
 
 const namespace = 'default';
 const at = { name: 'web', namespace };
 const selector = { matchLabels: { app: 'web' } };
 const images = ['nginx:1.25', 'nginx:1.26', 'nginx:1.27'] as const;
-const deeds = 60;
+const actionCount = 60;
 const patienceMs = 600_000;
 
 /** Runs one simulation until all Pods are available again; throws if they never are. */
-export async function playBudget(seed: string, control: ProgramOptions = {}): Promise<BudgetStory> {
+export async function simulateBudget(seed: string, control: ProgramOptions = {}): Promise<BudgetResult> {
   const random = seededRandom(seed);
   const spec = drawCloneSet(random);
   const { replicas = 0 } = spec;
   const maxUnavailable = pick(random, [1, 2, '30%']);
   const desired = replicas - scaleUp(maxUnavailable, replicas);
-  let least: number | undefined;
-  const stage = await openStage({
+  let minAvailable: number | undefined;
+  const stage = await startSimulation({
     seed,
     nodes: 2,
     control,
-    doubled: pick(random, [[], ['manager']] as const),
+    replicated: pick(random, [[], ['manager']] as const),
     onChange: (view) => {
-      if (least !== undefined) least = Math.min(least, available(view));
+      if (minAvailable !== undefined) minAvailable = Math.min(minAvailable, available(view));
     },
   });
-  const { world, client, during, until } = stage;
-  await until('the webhooks are registered', (view) => view.list(validatingWebhookConfiguration).length > 0);
-  await during(client().create(podUnavailableBudget, { metadata: at, spec: { selector, maxUnavailable } }));
-  await during(client().create(cloneSet, { metadata: at, spec }));
-  const isWhole = (view: View) =>
+  const { world, client, advanceUntilSettled, waitFor } = stage;
+  await waitFor('the webhooks are registered', (view) => view.list(validatingWebhookConfiguration).length > 0);
+  await advanceUntilSettled(
+    client().create(podUnavailableBudget, { metadata: at, spec: { selector, maxUnavailable } }),
+  );
+  await advanceUntilSettled(client().create(cloneSet, { metadata: at, spec }));
+  const isAvailable = (view: View) =>
     available(view) === replicas && view.list(podUnavailableBudget)[0]?.status?.currentAvailable === replicas;
-  await until('all Pods are available', isWhole);
+  await waitFor('all Pods are available', isAvailable);
 
-  least = replicas;
-  let taken = 0;
-  for (let deed = 0; deed < deeds; deed++) {
-    if (randomInteger(random, 6) === 0) befall(stage, random);
+  minAvailable = replicas;
+  let disruptions = 0;
+  for (let action = 0; action < actionCount; action++) {
+    if (randomInteger(random, 6) === 0) injectRandomFault(stage, random);
     // A request that is rejected or gets no response is not repeated.
     if (world.server()) {
-      act(client(), random).then(
-        () => taken++,
+      disrupt(client(), random).then(
+        () => disruptions++,
         () => {},
       );
     }
-    await stage.pass(randomInteger(random, 3000));
+    await stage.advance(randomInteger(random, 3000));
   }
-  for (const name of world.names()) world.setWeather(name, fairWeather);
-  await until('all Pods are available again', isWhole, patienceMs);
+  for (const name of world.names()) world.setNetworkConditions(name, noFaults);
+  await waitFor('all Pods are available again', isAvailable, patienceMs);
   world.end();
-  return { replicas, desired, least, taken };
+  return { replicas, desired, minAvailable, disruptions };
 }
 
 function available(view: View): number {
@@ -96,7 +98,7 @@ function drawCloneSet(random: Random): CloneSet['spec'] {
 }
 
 /** Disrupts one Pod or all Pods at once, or updates the template. */
-async function act(client: Client, random: Random): Promise<void> {
+async function disrupt(client: Client, random: Random): Promise<void> {
   const [what, image, which] = [randomInteger(random, 8), pick(random, images), random.next()];
   if (what === 0) {
     await client.patch(cloneSet, at, { spec: { template: { spec: running(image) } } }, { type: 'merge' });
@@ -115,15 +117,15 @@ async function act(client: Client, random: Random): Promise<void> {
 /**
  * Injects a fault into a component for a few seconds. Nodes would lose their Pods if they were unreachable for longer.
  */
-function befall({ world }: Stage, random: Random): void {
+function injectRandomFault({ world }: Simulation, random: Random): void {
   const names = world.names().filter((name) => /^(?:manager|controller-manager|apiserver)/.test(name));
   const target = pick(random, [...names, 'manager']);
   const lastsMs = 1000 + randomInteger(random, 9000);
-  const weather = weatherOf(pick(random, faultKinds));
-  if (target === 'apiserver' || !weather) {
+  const conditions = networkConditionsOf(pick(random, faultKinds));
+  if (target === 'apiserver' || !conditions) {
     world.crash(target, Math.min(lastsMs, 3000));
     return;
   }
-  world.setWeather(target, weather);
-  world.clock.setTimer(lastsMs, () => world.setWeather(target, fairWeather));
+  world.setNetworkConditions(target, conditions);
+  world.clock.setTimer(lastsMs, () => world.setNetworkConditions(target, noFaults));
 }

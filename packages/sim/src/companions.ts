@@ -17,8 +17,8 @@ import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { workloadSpread } from '@kruise/api/kruise/workloadspread';
 import type { Kind } from '@kruise/schema/kind';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
-import { type Step, withOne } from './scenario.ts';
-import { restarted, selectorOf, template, undemanding } from './workloads.ts';
+import { type Step, stepOnOnePod } from './scenario.ts';
+import { restarted, selectorOf, template, withoutRequests } from './workloads.ts';
 
 export type Companion = {
   readonly kind: Kind;
@@ -32,13 +32,13 @@ export type Companion = {
 const namespace = 'default';
 const sidecarImages = ['redis:7.2', 'redis:7.4', 'redis:8.0'];
 /** Maximum number of changes that a user makes to a companion. */
-const mostChanges = 3;
+const maxChanges = 3;
 
 type Object = { readonly kind: Kind; readonly name: string; readonly spec: object };
 type Change = (random: Random) => { readonly what: string; readonly patch: object };
 
 /** Returns the steps of a user who creates an object early and changes it now and then. */
-function made(
+function createAndChange(
   random: Random,
   durationMs: number,
   { kind, name, spec }: Object,
@@ -50,7 +50,7 @@ function made(
     what: `creates ${kind.kind} ${name}`,
     act: async (client) => void (await client.create(kind, { metadata, spec } as never)),
   };
-  const count = changes.length === 0 ? 0 : randomInteger(random, mostChanges + 1);
+  const count = changes.length === 0 ? 0 : randomInteger(random, maxChanges + 1);
   const changed = Array.from({ length: count }, (): Step => {
     const { what, patch } = pick(random, changes)(random);
     return {
@@ -70,14 +70,14 @@ const sidecarOf = (image: string) => ({
 });
 
 const shortTask = (name: string) =>
-  restarted('Never', template(name, { command: ['sleep', '3'], ...undemanding }, 'busybox:1.36'));
+  restarted('Never', template(name, { command: ['sleep', '3'], ...withoutRequests }, 'busybox:1.36'));
 
 export const companions: readonly Companion[] = [
   {
     kind: sidecarSet,
     beside: cloneSet,
     draw: (random, durationMs) =>
-      made(
+      createAndChange(
         random,
         durationMs,
         {
@@ -101,7 +101,7 @@ export const companions: readonly Companion[] = [
     kind: workloadSpread,
     beside: cloneSet,
     draw: (random, durationMs) =>
-      made(random, durationMs, {
+      createAndChange(random, durationMs, {
         kind: workloadSpread,
         name: 'spread',
         spec: {
@@ -114,7 +114,7 @@ export const companions: readonly Companion[] = [
     kind: podUnavailableBudget,
     beside: cloneSet,
     draw: (random, durationMs) =>
-      made(random, durationMs, {
+      createAndChange(random, durationMs, {
         kind: podUnavailableBudget,
         name: 'clones',
         spec: { selector: selectorOf('clones'), maxUnavailable: pick(random, [1, 2, '40%']) },
@@ -124,7 +124,7 @@ export const companions: readonly Companion[] = [
     kind: persistentPodState,
     beside: advancedStatefulSet,
     draw: (random, durationMs) =>
-      made(random, durationMs, {
+      createAndChange(random, durationMs, {
         kind: persistentPodState,
         name: 'queue',
         spec: {
@@ -137,13 +137,13 @@ export const companions: readonly Companion[] = [
     kind: unitedDeployment,
     draw(random, durationMs) {
       const templated = { metadata: { labels: { app: 'united' } } };
-      const spec = { selector: selectorOf('united'), template: template('united', undemanding) };
+      const spec = { selector: selectorOf('united'), template: template('united', withoutRequests) };
       const scaled: Change = (change) => {
         const replicas = 1 + randomInteger(change, 5);
         return { what: `scales to ${replicas}`, patch: { spec: { replicas } } };
       };
       const subset = pick(random, [{ replicas: 1 }, { replicas: '50%' }, {}]);
-      return made(
+      return createAndChange(
         random,
         durationMs,
         {
@@ -166,7 +166,7 @@ export const companions: readonly Companion[] = [
   {
     kind: broadcastJob,
     draw: (random, durationMs) =>
-      made(random, durationMs, {
+      createAndChange(random, durationMs, {
         kind: broadcastJob,
         name: 'sweep',
         spec: { parallelism: pick(random, [1, 2, '50%']), template: shortTask('sweep') },
@@ -176,7 +176,7 @@ export const companions: readonly Companion[] = [
     kind: advancedCronJob,
     draw(random, durationMs) {
       const jobTemplate = { spec: { backoffLimit: 1000, template: longTask('tick') } };
-      const steps = made(random, durationMs, {
+      const steps = createAndChange(random, durationMs, {
         kind: advancedCronJob,
         name: 'tick',
         spec: {
@@ -203,7 +203,7 @@ export const companions: readonly Companion[] = [
   {
     kind: resourceDistribution,
     draw: (random, durationMs) =>
-      made(
+      createAndChange(
         random,
         durationMs,
         {
@@ -220,7 +220,7 @@ export const companions: readonly Companion[] = [
     // A NodeImage is created when its node has existed for half a minute, and a job pulls images on the existing
     // NodeImages.
     draw: (random, durationMs) =>
-      made(random, durationMs, {
+      createAndChange(random, durationMs, {
         kind: imagePullJob,
         name: 'fetch',
         spec: { image: 'nginx:1.28', parallelism: pick(random, [1, 3]), completionPolicy: { type: 'Always' } },
@@ -231,7 +231,7 @@ export const companions: readonly Companion[] = [
     beside: deployment,
     needsDaemon: true,
     draw: (random, durationMs) => [
-      withOne(random, 'web', durationMs, {
+      stepOnOnePod(random, 'web', durationMs, {
         what: 'requests the recreation of a container of web',
         act: async (client, { name }) =>
           void (await client.create(containerRecreateRequest, {
@@ -244,7 +244,7 @@ export const companions: readonly Companion[] = [
 ];
 
 function longTask(name: string) {
-  return restarted('Never', template(name, { command: ['sleep', '15'], ...undemanding }, 'busybox:1.36'));
+  return restarted('Never', template(name, { command: ['sleep', '15'], ...withoutRequests }, 'busybox:1.36'));
 }
 
 function distributed(value: string) {

@@ -2,15 +2,15 @@
 import type { Controller, Decision, Runnable } from '@kruise/client/controller';
 
 /** Number of occurrences by name. */
-export type Reached = { [what: string]: number };
+export type Coverage = { [what: string]: number };
 
 /** Counts the actions of a controller. */
-export function counting(reached: Reached) {
+export function countActions(reached: Coverage) {
   const count = (what: string) => {
     reached[what] = (reached[what] ?? 0) + 1;
   };
   return (controller: Controller | Runnable): Controller | Runnable => {
-    if (!('consider' in controller)) return controller;
+    if (!('evaluate' in controller)) return controller;
     const { name } = controller;
     const note = ({ actions, status, requeueAfterSeconds }: Decision) => {
       for (const action of actions) {
@@ -22,8 +22,8 @@ export function counting(reached: Reached) {
     };
     return {
       ...controller,
-      consider(context, key) {
-        const considered = controller.consider(context, key);
+      evaluate(context, key) {
+        const considered = controller.evaluate(context, key);
         if (considered instanceof Promise) {
           return considered.then((result) => {
             note(result.decision);
@@ -38,6 +38,6 @@ export function counting(reached: Reached) {
 }
 
 /** Adds the coverage of one simulation to a total. */
-export function addReached(total: Reached, more: Readonly<Reached>): void {
+export function addCoverage(total: Coverage, more: Readonly<Coverage>): void {
   for (const [what, count] of Object.entries(more)) total[what] = (total[what] ?? 0) + count;
 }

@@ -12,7 +12,7 @@ const drainMs = 1000;
 const off = (labels: object) => Object.fromEntries(Object.keys(labels).map((label) => [label, null]));
 
 /** Label changes that complete the lifecycle hook of a Pod in a state. */
-const chores: { readonly [state: string]: object } = {
+const labelPatches: { readonly [state: string]: object } = {
   PreparingDelete: off(hold),
   PreparingUpdate: off(busy),
   Updated: busy,
@@ -23,7 +23,7 @@ export const drainer: Program = {
   name: 'drainer',
   async run({ life, random, transportOf }) {
     const client = createClient(transportOf({ username: 'drainer', groups: ['system:masters'] }));
-    const waiting = { labelSelector: `${lifecycleStateLabel} in (${Object.keys(chores).join()})` };
+    const waiting = { labelSelector: `${lifecycleStateLabel} in (${Object.keys(labelPatches).join()})` };
     const pods = startInformer(client, life.clock, random, pod, waiting, life.stopping);
     const stateOf = ({ metadata }: Pod) => metadata.labels?.[lifecycleStateLabel] ?? '';
     pods.handle(async ({ type, object }) => {
@@ -36,7 +36,7 @@ export const drainer: Program = {
         if (!found || found.metadata.uid !== uid || stateOf(found) !== state) return;
         // Optimistic concurrency: after another change, the Pod may wait for a different hook.
         const { resourceVersion } = found.metadata;
-        const patch = { metadata: { uid, resourceVersion, labels: chores[state] } };
+        const patch = { metadata: { uid, resourceVersion, labels: labelPatches[state] } };
         try {
           return void (await client.patch(pod, { name, namespace }, patch, { type: 'merge' }));
         } catch {

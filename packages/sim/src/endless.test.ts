@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ticking, virtualClock } from '@kruise/values/virtual-clock';
-import { createBudget, EndlessWorldError } from './endless.ts';
-import { overtakenDisk } from './mutants/disks.ts';
+import { createTickSettle, virtualClock } from '@kruise/values/virtual-clock';
+import { createBudget, EndlessSimulationError } from './endless.ts';
+import { conflictingDisk } from './mutants/disks.ts';
 import { run } from './run.ts';
 
 test('a timer that sets itself again without a delay ends a simulation', async () => {
-  const budget = createBudget(ticking(), () => clock.now());
+  const budget = createBudget(createTickSettle(), () => clock.now());
   const clock = virtualClock(0, budget.settle);
   const again = () => void clock.setTimer(0, again);
   again();
-  await assert.rejects(clock.advanceAsync(1), EndlessWorldError);
+  await assert.rejects(clock.advanceAsync(1), EndlessSimulationError);
 });
 
 test('a simulation in which the store rejects all updates fails with its seed', async () => {
-  const { seed, failure } = await run({ seed: 'refused', minutes: 0.2, parts: { createDisk: overtakenDisk } });
+  const { seed, failure } = await run({ seed: 'refused', minutes: 0.2, parts: { createDisk: conflictingDisk } });
   assert.equal(seed, 'refused');
   assert.equal(failure?.invariant, 'a simulation terminates');
   assert.match(failure.why, /writes were attempted at one instant/);

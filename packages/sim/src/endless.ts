@@ -7,15 +7,15 @@ import type { Instant } from '@kruise/values/time';
 import type { Settle } from '@kruise/values/virtual-clock';
 
 /** A simulation takes some hundred thousand steps, and a few thousand of them at one instant under load. */
-const mostSteps = 5_000_000;
-const mostStepsAtOnce = 200_000;
+const maxSteps = 5_000_000;
+const maxStepsPerInstant = 200_000;
 /**
  * The API server retries a write after a conflict. Many writers at one instant make some hundreds of attempts together.
  */
-const mostAttemptsAtOnce = 20_000;
+const maxWritesPerInstant = 20_000;
 
 /** Thrown for an endless simulation: time does not advance, or the awaited state is never reached. */
-export class EndlessWorldError extends Error {
+export class EndlessSimulationError extends Error {
   override readonly name = 'EndlessWorldError';
 }
 
@@ -28,25 +28,25 @@ export type Budget = {
 
 /** Creates the budget of one simulation. */
 export function createBudget(settle: Settle, now: () => Instant): Budget {
-  let exceeded: EndlessWorldError | undefined;
-  const exceed = (message: string) => (exceeded ??= new EndlessWorldError(message));
-  const countNow = countAtOnce(now);
+  let exceeded: EndlessSimulationError | undefined;
+  const exceed = (message: string) => (exceeded ??= new EndlessSimulationError(message));
+  const countNow = countPerInstant(now);
   let steps = 0;
   return {
     settle() {
       const stepsNow = countNow();
-      if (stepsNow > mostStepsAtOnce) exceed(`${stepsNow} steps without an advance of time`);
-      if (++steps > mostSteps) exceed(`${steps} steps without convergence`);
+      if (stepsNow > maxStepsPerInstant) exceed(`${stepsNow} steps without an advance of time`);
+      if (++steps > maxSteps) exceed(`${steps} steps without convergence`);
       if (exceeded) throw exceeded;
       return settle();
     },
     limit(store) {
-      const attemptsNow = countAtOnce(now);
+      const attemptsNow = countPerInstant(now);
       return {
         ...store,
         write(request) {
           const attempts = attemptsNow();
-          if (attempts > mostAttemptsAtOnce) {
+          if (attempts > maxWritesPerInstant) {
             throw exceed(`${attempts} writes were attempted at one instant, the last to ${request.key}`);
           }
           return store.write(request);
@@ -57,7 +57,7 @@ export function createBudget(settle: Settle, now: () => Instant): Budget {
 }
 
 /** Counts the calls at one instant; restarts at one when time has advanced. */
-function countAtOnce(now: () => Instant): () => number {
+function countPerInstant(now: () => Instant): () => number {
   let [count, last] = [0, Number.NaN];
   return () => {
     count = now() === last ? count + 1 : 1;

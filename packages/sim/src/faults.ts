@@ -3,8 +3,8 @@
  * from a plan.
  */
 import { pick, type Random, randomInteger } from '@kruise/values/random';
-import type { Weather } from './network.ts';
-import { forGoodMs, type RefusalKind } from './refusals.ts';
+import type { NetworkConditions } from './network.ts';
+import { permanentMs, type RejectionKind } from './refusals.ts';
 
 /** A fault that lasts for a while. */
 export type Fault = {
@@ -17,8 +17,8 @@ export type Fault = {
 };
 
 /** Network conditions of each network fault. */
-const weathers = {
-  'is cut off': { isCut: true },
+const networkFaults = {
+  'is cut off': { isPartitioned: true },
   'loses requests': { lostRequests: 200 },
   'loses answers': { lostAnswers: 200 },
   'is refused': { refused: 300 },
@@ -26,16 +26,16 @@ const weathers = {
   'sees late': { watchLagMs: 5000 },
   'loses watches': { brokenWatches: 100 },
   'is slow': { latencyMs: [200, 2000] },
-} as const satisfies { readonly [kind: string]: Partial<Weather> };
+} as const satisfies { readonly [kind: string]: Partial<NetworkConditions> };
 
-export type WeatherFault = keyof typeof weathers;
+export type NetworkFaultKind = keyof typeof networkFaults;
 /** Faults of processes and machines, which plans can contain; `rejections.ts` draws rejected writes. */
-export type ProcessFaultKind = WeatherFault | 'crashes' | 'has a wrong clock' | 'loses power';
-export type FaultKind = ProcessFaultKind | RefusalKind;
+export type ProcessFaultKind = NetworkFaultKind | 'crashes' | 'has a wrong clock' | 'loses power';
+export type FaultKind = ProcessFaultKind | RejectionKind;
 
 /** Returns the network conditions of a fault, if it is a network fault. */
-export function weatherOf(kind: FaultKind): Partial<Weather> | undefined {
-  return kind in weathers ? weathers[kind as WeatherFault] : undefined;
+export function networkConditionsOf(kind: FaultKind): Partial<NetworkConditions> | undefined {
+  return kind in networkFaults ? networkFaults[kind as NetworkFaultKind] : undefined;
 }
 
 /** Returns how far a wrong clock is ahead. */
@@ -44,26 +44,26 @@ export function clockErrorMs({ lastsMs }: Fault): number {
 }
 
 export const faultKinds: readonly ProcessFaultKind[] = [
-  ...(Object.keys(weathers) as WeatherFault[]),
+  ...(Object.keys(networkFaults) as NetworkFaultKind[]),
   'crashes',
   'has a wrong clock',
   'loses power',
 ];
 
 /** Maximum number of faults, and maximum duration of each. */
-const mostFaults = 10;
-export const longestFaultMs = 60_000;
+const maxFaults = 10;
+export const maxFaultMs = 60_000;
 
 /** Draws the faults of a scenario of the given duration. */
 export function drawFaults(random: Random, names: readonly string[], durationMs: number): readonly Fault[] {
-  const count = randomInteger(random, mostFaults + 1);
+  const count = randomInteger(random, maxFaults + 1);
   const faults = Array.from({ length: count }, (): Fault => {
     const target = pick(random, names);
     return {
       kind: pick(random, kindsFor(target)),
       target,
       atMs: randomInteger(random, durationMs),
-      lastsMs: 1 + randomInteger(random, longestFaultMs),
+      lastsMs: 1 + randomInteger(random, maxFaultMs),
     };
   });
   return faults.sort((a, b) => a.atMs - b.atMs);
@@ -75,7 +75,7 @@ function kindsFor(target: string): readonly ProcessFaultKind[] {
 }
 
 /** Describes a fault in one line. */
-export function told({ kind, target, atMs, lastsMs }: Fault): string {
-  const duration = lastsMs >= forGoodMs ? 'good' : `${(lastsMs / 1000).toFixed(1)} s`;
+export function describeFault({ kind, target, atMs, lastsMs }: Fault): string {
+  const duration = lastsMs >= permanentMs ? 'good' : `${(lastsMs / 1000).toFixed(1)} s`;
   return `at ${(atMs / 1000).toFixed(1)} s ${target} ${kind} for ${duration}`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { told } from './faults.ts';
+import { describeFault } from './faults.ts';
 import { run } from './run.ts';
 
 // Fixed seeds, so that a run can be repeated; `npm run sim` uses new ones.
@@ -15,7 +15,7 @@ const seeds = [
 for (const seed of seeds) {
   test(`simulation ${seed} violates no invariant`, async () => {
     const { failure, faults } = await run({ seed, minutes: 1 });
-    const how = `kruise sim --seed ${seed} --minutes 1\n${faults.map(told).join('\n')}`;
+    const how = `kruise sim --seed ${seed} --minutes 1\n${faults.map(describeFault).join('\n')}`;
     assert.equal(failure, undefined, `${failure?.invariant}: ${failure?.why}\n${how}`);
   });
 }

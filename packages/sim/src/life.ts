@@ -5,7 +5,7 @@ import type { Instant } from '@kruise/values/time';
  * Lifetime of a process. A process that has crashed does nothing more: its timers do not fire and no response reaches
  * it. Its code is not notified of the end.
  */
-export type Life = {
+export type Lifetime = {
   /** Virtual time while the process lives. A wrong clock is ahead or behind. */
   readonly clock: Clock;
   /** Virtual time, independent of a wrong clock. */
@@ -22,7 +22,7 @@ export type Life = {
 };
 
 /** Starts a lifetime on virtual time. `aheadMs` is evaluated on every read of the clock. */
-export function beginLife(world: Clock, aheadMs: () => number = () => 0): Life {
+export function startLifetime(world: Clock, aheadMs: () => number = () => 0): Lifetime {
   let over = false;
   const stop = new AbortController();
   const listeners = new Set<() => void>();

@@ -1,28 +1,28 @@
 /** Limits the interfaces of a process to its lifetime: operations that it started on others continue after its end. */
-import type { Life } from './life.ts';
+import type { Lifetime } from './life.ts';
 
 /** Called just before and just after each call of a process. Either is a point at which the process can crash. */
 export type CallListener = { before(): void; after(): void };
 
-const silence: CallListener = { before() {}, after() {} };
+const noListener: CallListener = { before() {}, after() {} };
 
 /**
  * Wraps an object so that its results and events reach a process only while the process lives. A process that has ended
  * makes no more calls.
  */
-export function heardOnlyAlive<T extends object>(object: T, life: Life, listener = silence): T {
+export function scopeToLifetime<T extends object>(object: T, life: Lifetime, listener = noListener): T {
   return new Proxy(object, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
-      if (typeof value === 'object' && value !== null) return heardOnlyAlive(value, life, listener);
+      if (typeof value === 'object' && value !== null) return scopeToLifetime(value, life, listener);
       if (typeof value !== 'function') return value;
       return (...given: readonly unknown[]) => {
         listener.before();
-        if (life.isOver()) return nothingEver;
+        if (life.isOver()) return neverSettling;
         const result: unknown = Reflect.apply(value, target, given);
         listener.after();
-        if (result instanceof Promise) return aliveAfter(result, life);
-        if (isAsyncIterable(result)) return eachAlive(result, life);
+        if (result instanceof Promise) return settleWhileAlive(result, life);
+        if (isAsyncIterable(result)) return yieldWhileAlive(result, life);
         return result;
       };
     },
@@ -30,11 +30,11 @@ export function heardOnlyAlive<T extends object>(object: T, life: Life, listener
 }
 
 /** Result for a process that has ended, as a promise or as an async iterable: it never settles. */
-const nothingEver = Object.assign(new Promise<never>(() => {}), {
+const neverSettling = Object.assign(new Promise<never>(() => {}), {
   [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }),
 });
 
-function aliveAfter<T>(promise: Promise<T>, life: Life): Promise<T> {
+function settleWhileAlive<T>(promise: Promise<T>, life: Lifetime): Promise<T> {
   return new Promise((resolve, reject) => {
     promise.then(
       (value) => life.clock.setTimer(0, () => resolve(value)),
@@ -43,7 +43,7 @@ function aliveAfter<T>(promise: Promise<T>, life: Life): Promise<T> {
   });
 }
 
-async function* eachAlive(events: AsyncIterable<unknown>, life: Life): AsyncGenerator<unknown> {
+async function* yieldWhileAlive(events: AsyncIterable<unknown>, life: Lifetime): AsyncGenerator<unknown> {
   for await (const event of events) {
     if (life.isOver()) return;
     yield event;

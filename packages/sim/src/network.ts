@@ -4,20 +4,20 @@
  * ended receives nothing.
  */
 import { TransportError } from '@kruise/client/http-transport';
-import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
+import type { ApiRequest, ApiResponse, Transport, WatchEvent } from '@kruise/client/transport';
 import { internalError, StatusError, tooManyRequests } from '@kruise/machinery/status';
 import { linkedController } from '@kruise/values/linked-controller';
 import { type Random, randomInteger } from '@kruise/values/random';
-import type { Life } from './life.ts';
+import type { Lifetime } from './life.ts';
 
 /** Network conditions between a process and the API server. Faults change them for a while. */
-export type Weather = {
+export type NetworkConditions = {
   /** Range of the one-way latency. */
   readonly latencyMs: readonly [number, number];
   /** Additional latency of watch events. */
   readonly watchLagMs: number;
   /** Partition: no message passes. */
-  readonly isCut: boolean;
+  readonly isPartitioned: boolean;
   /** Requests per thousand that are lost on the way to the server. */
   readonly lostRequests: number;
   /** Responses per thousand that are lost although the request was executed. */
@@ -30,10 +30,10 @@ export type Weather = {
   readonly brokenWatches: number;
 };
 
-export const fairWeather: Weather = {
+export const noFaults: NetworkConditions = {
   latencyMs: [0, 0],
   watchLagMs: 0,
-  isCut: false,
+  isPartitioned: false,
   lostRequests: 0,
   lostAnswers: 0,
   refused: 0,
@@ -42,25 +42,25 @@ export const fairWeather: Weather = {
 };
 
 /** A running API server and its transport. */
-export type Server = { readonly life: Life; readonly transport: Transport };
+export type Server = { readonly life: Lifetime; readonly transport: Transport };
 
 /** Timeout of a request. */
 const patienceMs = 10_000;
 
 export type LinkOptions = {
-  readonly life: Life;
+  readonly life: Lifetime;
   readonly random: Random;
-  readonly weather: () => Weather;
+  readonly conditions: () => NetworkConditions;
   /** The current API server; undefined while it is down. */
   readonly server: () => Server | undefined;
 };
 
 /** Creates the transport of a process to the API server. */
-export function link({ life, random, weather, server }: LinkOptions): Transport {
+export function link({ life, random, conditions, server }: LinkOptions): Transport {
   const { clock } = life;
   const happens = (perThousand: number) => perThousand > 0 && randomInteger(random, 1000) < perThousand;
   const latency = () => {
-    const [least, most] = weather().latencyMs;
+    const [least, most] = conditions().latencyMs;
     return least + randomInteger(random, most - least + 1);
   };
 
@@ -69,7 +69,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
     for (const reject of waiting) reject(connectionReset());
   });
   /** Waits, and never resolves for a process that has ended. */
-  const pass = (delayMs: number): Promise<void> =>
+  const delay = (delayMs: number): Promise<void> =>
     new Promise((resolve, reject) => {
       if (life.stopping.aborted) return reject(connectionReset());
       waiting.add(reject);
@@ -80,30 +80,30 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
     });
 
   async function reach(): Promise<Server> {
-    const { isCut, lostRequests } = weather();
-    if (isCut || happens(lostRequests)) {
-      await pass(patienceMs);
+    const { isPartitioned, lostRequests } = conditions();
+    if (isPartitioned || happens(lostRequests)) {
+      await delay(patienceMs);
       throw new TransportError('no answer', { wasSent: true });
     }
-    await pass(latency());
+    await delay(latency());
     const found = server();
     if (!found) throw new TransportError('connection refused', { wasSent: false });
-    const { refused, failed } = weather();
+    const { refused, failed } = conditions();
     if (happens(refused)) throw tooManyRequests('too many requests, please try again later', 1);
     if (happens(failed)) throw internalError('injected server error');
     return found;
   }
 
-  async function request(asked: ApiRequest): Promise<ApiAnswer> {
+  async function request(asked: ApiRequest): Promise<ApiResponse> {
     asked.signal?.throwIfAborted();
     const { life: serverLife, transport } = await reach();
     const answer = await whileAlive(serverLife, settled(transport.request(asked)));
-    const { isCut, lostAnswers } = weather();
-    if (isCut || happens(lostAnswers)) {
-      await pass(patienceMs);
+    const { isPartitioned, lostAnswers } = conditions();
+    if (isPartitioned || happens(lostAnswers)) {
+      await delay(patienceMs);
       throw new TransportError('no answer', { wasSent: true });
     }
-    await pass(latency());
+    await delay(latency());
     asked.signal?.throwIfAborted();
     if ('error' in answer) throw answer.error;
     return answer.value;
@@ -115,25 +115,25 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
     let wake = () => {};
     const queue: { readonly event: WatchEvent; readonly due: number }[] = [];
     let end: { readonly error?: unknown } | undefined;
-    const tell = () => {
+    const notify = () => {
       if (!life.isOver()) wake();
     };
     const finish = (how: { readonly error?: unknown }) => {
       end ??= how;
-      tell();
+      notify();
     };
-    const forget = serverLife.onEnd(() => finish({ error: connectionReset() }));
+    const unsubscribe = serverLife.onEnd(() => finish({ error: connectionReset() }));
     stop.signal.addEventListener('abort', () => finish({}));
     let due = 0;
     void (async () => {
       try {
         for await (const event of transport.watch({ ...asked, signal: stop.signal })) {
-          if (happens(weather().brokenWatches)) throw connectionReset();
+          if (happens(conditions().brokenWatches)) throw connectionReset();
           // A late event delays the events after it, because a connection keeps their order. The delay does not depend
           // on the clock of the receiver: a clock that is set back would hold all events until it has caught up.
-          due = Math.max(due, life.trueTime() + latency() + weather().watchLagMs);
+          due = Math.max(due, life.trueTime() + latency() + conditions().watchLagMs);
           queue.push({ event, due });
-          tell();
+          notify();
         }
         finish({});
       } catch (error) {
@@ -144,8 +144,8 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
       for (;;) {
         const next = queue.shift();
         if (next) {
-          if (next.due > life.trueTime()) await pass(next.due - life.trueTime());
-          while (weather().isCut) await pass(100);
+          if (next.due > life.trueTime()) await delay(next.due - life.trueTime());
+          while (conditions().isPartitioned) await delay(100);
           if (asked.signal?.aborted) return;
           yield next.event;
         } else if (end) {
@@ -158,7 +158,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
         }
       }
     } finally {
-      forget();
+      unsubscribe();
       if (!stop.signal.aborted) stop.abort();
     }
   }
@@ -167,12 +167,12 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
 }
 
 /** Returns a transport that drops Events and reports success to their senders. */
-export function withoutEvents(way: Transport): Transport {
+export function withoutEvents(transport: Transport): Transport {
   return {
-    watch: (asked) => way.watch(asked),
+    watch: (asked) => transport.watch(asked),
     async request(asked) {
       const [, namespace, name] = /\/namespaces\/([^/]+)\/events(?:\/([^/]+))?$/.exec(asked.path) ?? [];
-      if (asked.method === 'GET' || namespace === undefined) return way.request(asked);
+      if (asked.method === 'GET' || namespace === undefined) return transport.request(asked);
       if (name !== undefined) return { code: 200, object: { metadata: { namespace, name } }, warnings: [] };
       return { code: 201, object: asked.body, warnings: [] };
     },
@@ -184,10 +184,10 @@ function connectionReset(): TransportError {
 }
 
 /** Returns the response of a server, or rejects if the server ends before it responds. */
-export function whileAlive<T>(server: Life, answer: Promise<T>): Promise<T> {
+export function whileAlive<T>(server: Lifetime, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const forget = server.onEnd(() => reject(connectionReset()));
-    answer.then(resolve, reject).finally(forget);
+    const unsubscribe = server.onEnd(() => reject(connectionReset()));
+    answer.then(resolve, reject).finally(unsubscribe);
   });
 }
 

@@ -8,7 +8,7 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { runKubelet } from '@kruise/node/kubelet/kubelet';
 import type { Clock } from '@kruise/values/clock';
 import { seededRandom } from '@kruise/values/random';
-import { heardOnlyAlive } from './mortal.ts';
+import { scopeToLifetime } from './mortal.ts';
 import type { Program } from './world.ts';
 
 /**
@@ -18,19 +18,19 @@ export type Machines = {
   /** Kubelet of each machine. */
   readonly kubelets: readonly Program[];
   /** Returns the running containers of all machines. */
-  running(): Iterable<SeenContainer>;
+  running(): Iterable<ObservedContainer>;
   /** Returns a container by its id, if it was ever started. */
-  container(id: string): SeenContainer | undefined;
+  container(id: string): ObservedContainer | undefined;
   /** Returns whether a container of a Pod, by its uid, was ever started. */
   hasRun(uid: string): boolean;
   /** Returns the container runtime of a machine. */
   runtimeOf(name: string): NodeRuntime;
   /** Stops everything on a machine, like a power failure. */
-  switchOff(name: string): Promise<void>;
+  powerOff(name: string): Promise<void>;
 };
 
 /** A container that was started, as its runtime records it. */
-export type SeenContainer = {
+export type ObservedContainer = {
   readonly machine: string;
   /** Namespace and name of its Pod. */
   readonly pod: string;
@@ -67,7 +67,7 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
             ),
             clock: life.clock,
             random,
-            runtime: heardOnlyAlive(runtime, life),
+            runtime: scopeToLifetime(runtime, life),
             nodeName: name,
             addresses: [address],
             capacity,
@@ -78,7 +78,7 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
         ),
     }),
   );
-  const containers = new Map<string, SeenContainer>();
+  const containers = new Map<string, ObservedContainer>();
   const haveRun = new Set<string>();
   for (const { name, runtime } of machines) void follow(name, runtime, containers, haveRun);
   const runtimeOf = (name: string) => machines.find((each) => each.name === name)!.runtime;
@@ -88,7 +88,7 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
     container: (id) => containers.get(id),
     hasRun: (uid) => haveRun.has(uid),
     runtimeOf,
-    async switchOff(name) {
+    async powerOff(name) {
       const runtime = runtimeOf(name);
       const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
       for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
@@ -100,7 +100,7 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
 async function follow(
   machine: string,
   runtime: NodeRuntime,
-  containers: Map<string, SeenContainer>,
+  containers: Map<string, ObservedContainer>,
   haveRun: Set<string>,
 ): Promise<void> {
   for await (const event of runtime.getContainerEvents({})) {

@@ -1,5 +1,5 @@
 /** Renders a timeline as a chart: the available Pods of each workload over time, with the faults above. */
-import type { Story } from './play.ts';
+import type { Timeline } from './play.ts';
 import type { Sample } from './story.ts';
 
 const width = 900;
@@ -8,7 +8,7 @@ const laneHeight = 60;
 const faultHeight = 18;
 
 /** Renders a timeline as an SVG document. */
-export function drawStory({ plan, lengthMs, samples }: Story): string {
+export function renderTimeline({ plan, lengthMs, samples }: Timeline): string {
   const x = (atMs: number) =>
     margin.left + ((width - margin.left - margin.right) * Math.min(Math.max(atMs, 0), lengthMs)) / lengthMs;
   const faultsTop = margin.top + 20;
@@ -24,7 +24,7 @@ export function drawStory({ plan, lengthMs, samples }: Story): string {
         `<rect x="${x(atMs)}" y="${top + 2}" width="${wide}" height="${faultHeight - 4}" rx="3" fill="#d9534f"/>`,
       ].join('');
     }),
-    ...plan.deeds.map(({ type, target, atMs }) => {
+    ...plan.userActions.map(({ type, target, atMs }) => {
       const what = escaped(`${type} ${target.kind} ${target.name}`);
       return `<line x1="${x(atMs)}" x2="${x(atMs)}" y1="${margin.top}" y2="${height - 10}" stroke="#3b6ea5" stroke-dasharray="3 3"/><text x="${x(atMs) + 3}" y="${margin.top + 10}" fill="#3b6ea5">${what}</text>`;
     }),

@@ -15,7 +15,7 @@ test('a plan has faults and user actions with their times', () => {
   );
   assert.deepEqual(plan, {
     faults: [{ kind: 'loses power', target: 'node-1', atMs: 180_000, lastsMs: 90_000 }],
-    deeds: [
+    userActions: [
       {
         type: 'patch',
         atMs: 30_000,

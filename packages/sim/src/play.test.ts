@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawStory } from './picture.ts';
+import { renderTimeline } from './picture.ts';
 import { parsePlan } from './plan.ts';
-import { play } from './play.ts';
+import { simulateManifests } from './play.ts';
 
 const template = (image: string) => ({
   metadata: { labels: { app: 'web' } },
@@ -18,13 +18,13 @@ const web = {
 test('a timeline reports a node failure and renders as SVG', async () => {
   const lines: string[] = [];
   const text = '- {at: 1m, what: loses power, which: node-2, for: 2m}';
-  const story = await play({
+  const timeline = await simulateManifests({
     manifests: [web],
     plan: (names) => parsePlan(text, names),
     minutes: 4,
     seed: 'story',
     nodes: 3,
-    tell: (atMs, line) => lines.push(`${Math.floor(atMs / 60_000)} ${line}`),
+    onLine: (atMs, line) => lines.push(`${Math.floor(atMs / 60_000)} ${line}`),
   });
   for (const expected of [
     '0 a user creates Deployment web',
@@ -37,7 +37,7 @@ test('a timeline reports a node failure and renders as SVG', async () => {
   ]) {
     assert.ok(lines.includes(expected), expected);
   }
-  const picture = drawStory(story);
-  assert.match(picture, /^<svg .*Deployment web.*node-2 loses power|node-2 loses power.*Deployment web/s);
-  assert.doesNotMatch(picture, /NaN|undefined/);
+  const chart = renderTimeline(timeline);
+  assert.match(chart, /^<svg .*Deployment web.*node-2 loses power|node-2 loses power.*Deployment web/s);
+  assert.doesNotMatch(chart, /NaN|undefined/);
 });

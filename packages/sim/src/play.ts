@@ -7,13 +7,13 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isAlreadyExists, StatusError } from '@kruise/machinery/status';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
-import type { Deed, Plan } from './plan.ts';
-import { befall } from './run.ts';
-import { openStage } from './stage.ts';
-import { createNarrator, type Sample } from './story.ts';
+import type { Plan, UserAction } from './plan.ts';
+import { injectFault } from './run.ts';
+import { startSimulation } from './stage.ts';
+import { createTimelineRecorder, type Sample } from './story.ts';
 import type { World } from './world.ts';
 
-export type PlayOptions = {
+export type TimelineOptions = {
   readonly manifests: readonly KubernetesObject[];
   /** Creates the plan for the processes of the simulation. */
   readonly plan: (names: readonly string[]) => Plan;
@@ -21,11 +21,11 @@ export type PlayOptions = {
   readonly seed: string;
   readonly nodes: number;
   /** Called for each line as it happens. */
-  readonly tell: (atMs: number, line: string) => void;
+  readonly onLine: (atMs: number, line: string) => void;
 };
 
 /** Result of a simulation, for rendering. */
-export type Story = {
+export type Timeline = {
   readonly plan: Plan;
   readonly lengthMs: number;
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
@@ -37,43 +37,50 @@ const patienceMs = 60_000;
 const retryMs = 500;
 
 /** Runs a plan. The manifests are applied once every node is ready. */
-export async function play({ manifests, minutes, seed, nodes, tell, ...options }: PlayOptions): Promise<Story> {
-  const narrator = createNarrator();
+export async function simulateManifests({
+  manifests,
+  minutes,
+  seed,
+  nodes,
+  onLine,
+  ...options
+}: TimelineOptions): Promise<Timeline> {
+  const recorder = createTimelineRecorder();
   let begin = Number.POSITIVE_INFINITY;
   const since = () => Math.max(0, world.clock.now() - begin);
-  const stage = await openStage({
+  const stage = await startSimulation({
     seed,
     nodes,
     onChange(view) {
-      for (const line of narrator.look(view, since())) tell(since(), line);
+      for (const line of recorder.record(view, since())) onLine(since(), line);
     },
   });
   const { world, machines } = stage;
   const plan = options.plan(world.names());
-  await stage.until('all nodes are ready', (view) => view.list(node).filter(isReady).length === nodes);
+  await stage.waitFor('all nodes are ready', (view) => view.list(node).filter(isReady).length === nodes);
   begin = world.clock.now();
   for (const manifest of manifests) {
-    await stage.during(insist(world, (transport) => make(world, transport, manifest)));
-    tell(since(), `a user creates ${manifest.kind} ${manifest.metadata.name}`);
+    await stage.advanceUntilSettled(retryUntilDone(world, (transport) => create(world, transport, manifest)));
+    onLine(since(), `a user creates ${manifest.kind} ${manifest.metadata.name}`);
   }
   for (const fault of plan.faults) {
     world.clock.setTimer(fault.atMs - since(), () => {
-      tell(since(), `${fault.target} ${fault.kind}, for ${(fault.lastsMs / 1000).toFixed(0)} s`);
-      befall(world, machines, fault, () => {});
+      onLine(since(), `${fault.target} ${fault.kind}, for ${(fault.lastsMs / 1000).toFixed(0)} s`);
+      injectFault(world, machines, fault, () => {});
     });
-    world.clock.setTimer(fault.atMs + fault.lastsMs - since(), () => tell(since(), `${fault.target} recovers`));
+    world.clock.setTimer(fault.atMs + fault.lastsMs - since(), () => onLine(since(), `${fault.target} recovers`));
   }
-  for (const deed of plan.deeds)
-    world.clock.setTimer(deed.atMs - since(), () => void perform(world, deed, since, tell));
+  for (const userAction of plan.userActions)
+    world.clock.setTimer(userAction.atMs - since(), () => void perform(world, userAction, since, onLine));
   const lengthMs = minutes * 60_000;
-  await stage.pass(lengthMs - since());
-  return { plan, lengthMs, samples: narrator.samples };
+  await stage.advance(lengthMs - since());
+  return { plan, lengthMs, samples: recorder.samples };
 }
 
 const isReady = ({ status }: Node) => isConditionTrue(status?.conditions, 'Ready');
 
 /** Retries until the attempt succeeds, fails permanently or times out. */
-async function insist(world: World, attempt: (transport: Transport) => Promise<void>): Promise<void> {
+async function retryUntilDone(world: World, attempt: (transport: Transport) => Promise<void>): Promise<void> {
   const latest = world.clock.now() + patienceMs;
   for (;;) {
     try {
@@ -94,7 +101,7 @@ function kindOf(world: World, isIt: (kind: Kind) => boolean, name: string): Kind
   return found.kind;
 }
 
-async function make(world: World, transport: Transport, manifest: KubernetesObject): Promise<void> {
+async function create(world: World, transport: Transport, manifest: KubernetesObject): Promise<void> {
   const { apiVersion, kind: name, metadata } = manifest;
   const kind = kindOf(
     world,
@@ -111,22 +118,22 @@ async function make(world: World, transport: Transport, manifest: KubernetesObje
 
 async function perform(
   world: World,
-  deed: Deed,
+  userAction: UserAction,
   since: () => number,
-  tell: (atMs: number, line: string) => void,
+  onLine: (atMs: number, line: string) => void,
 ): Promise<void> {
-  const { namespace, kind: name, name: object } = deed.target;
-  const what = `${deed.type === 'delete' ? 'deletes' : 'changes'} ${name} ${object}`;
+  const { namespace, kind: name, name: object } = userAction.target;
+  const what = `${userAction.type === 'delete' ? 'deletes' : 'changes'} ${name} ${object}`;
   try {
-    await insist(world, async (transport) => {
+    await retryUntilDone(world, async (transport) => {
       const kind = kindOf(world, (each) => each.kind === name, name);
       const path = pathOf(kind, { namespace, name: object });
-      if (deed.type === 'delete') await transport.request({ method: 'DELETE', path });
-      else await change(transport, path, deed.patch);
+      if (userAction.type === 'delete') await transport.request({ method: 'DELETE', path });
+      else await change(transport, path, userAction.patch);
     });
-    tell(since(), `a user ${what}`);
+    onLine(since(), `a user ${what}`);
   } catch (error) {
-    tell(since(), `a user ${what}, which fails: ${error instanceof Error ? error.message : String(error)}`);
+    onLine(since(), `a user ${what}, which fails: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -11,12 +11,12 @@ import { localStorageControllers } from '@kruise/controlplane/local-storage/cont
 import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/local-storage/manifests';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { startDaemon } from '@kruise/daemon/daemon';
-import { daemonAccount, grantDaemonRights } from '@kruise/manager/bootstrap/rights';
+import { daemonAccount, grantDaemonPermissions } from '@kruise/manager/bootstrap/rights';
 import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/feature-gates';
 import { runManager } from '@kruise/manager/manager';
 import { managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
-import { heardOnlyAlive } from './mortal.ts';
+import { scopeToLifetime } from './mortal.ts';
 import type { Machines } from './nodes.ts';
 import type { ProcessContext, Program } from './world.ts';
 
@@ -43,16 +43,16 @@ const retryPeriodSeconds = 5;
 function partsOf(
   context: ProcessContext,
   name: string,
-  who: User,
+  apiUser: User,
   { name: process = name, gates: _gates, ...unusual }: ProgramOptions,
 ) {
-  const { life, random, transportOf, complain } = context;
-  const client = createClient(transportOf(who));
-  const told = (fields: object, message: string) => {
+  const { life, random, transportOf, reportError } = context;
+  const client = createClient(transportOf(apiUser));
+  const reportLog = (fields: object, message: string) => {
     const { error } = fields as { readonly error?: unknown };
-    complain(error instanceof Error ? `${message}: ${error.message}` : message);
+    reportError(error instanceof Error ? `${message}: ${error.message}` : message);
   };
-  const log: Log = { info() {}, warn: told, error: told };
+  const log: Log = { info() {}, warn: reportLog, error: reportLog };
   // The identity contains the process, by which `invariants/leaders.ts` finds the holder of a lease.
   const identity = `${process}/${Math.floor(random.next() * 1e9)}`;
   const leaderElection = { name, namespace: 'kube-system', identity, retryPeriodSeconds };
@@ -152,7 +152,7 @@ export function storageProgram(machines: Pick<Machines, 'runtimeOf'>): Program {
 export function daemonProgram(machines: Pick<Machines, 'kubelets' | 'runtimeOf'>): Program {
   return {
     name: 'daemon',
-    install: (client) => grantDaemonRights(client, 'kruise-system'),
+    install: (client) => grantDaemonPermissions(client, 'kruise-system'),
     async run(context) {
       const { leaderElection: _, ...parts } = partsOf(context, 'daemon', account('kruise-system', daemonAccount), {});
       const { client, clock, random } = parts;
@@ -160,26 +160,29 @@ export function daemonProgram(machines: Pick<Machines, 'kubelets' | 'runtimeOf'>
       const caches = createCaches(client, clock, random, {}, stopping);
       const daemon = startDaemon({ ...parts, caches, gates: featureGates(allFeatureGates) }, stopping);
       for (const { name } of machines.kubelets) {
-        await daemon.serve({ name, runtimes: [heardOnlyAlive(machines.runtimeOf(name), context.life)] }, stopping);
+        await daemon.serve({ name, runtimes: [scopeToLifetime(machines.runtimeOf(name), context.life)] }, stopping);
       }
       await daemon.stopped;
     },
   };
 }
 
-const leading = {
+const electedComponents = {
   'controller-manager': controllerManagerProgram,
   scheduler: schedulerProgram,
   manager: managerProgram,
 };
 
 /** A component with leader election. */
-export type Leading = keyof typeof leading;
+export type ElectedComponent = keyof typeof electedComponents;
 
 /** Returns the default control plane, and a second replica of each component in `doubled`. */
-export function controlPlane(options: ProgramOptions = {}, doubled: readonly Leading[] = []): readonly Program[] {
+export function controlPlane(
+  options: ProgramOptions = {},
+  replicated: readonly ElectedComponent[] = [],
+): readonly Program[] {
   return [
-    ...Object.values(leading).map((program) => program(options)),
-    ...doubled.map((name) => leading[name]({ ...options, name: `${name}-2` })),
+    ...Object.values(electedComponents).map((program) => program(options)),
+    ...replicated.map((name) => electedComponents[name]({ ...options, name: `${name}-2` })),
   ];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
 import { seededRandom } from '@kruise/values/random';
-import { drawRefusals, forGoodMs, type Refusal } from './refusals.ts';
+import { drawRejections, permanentMs, type Rejection } from './refusals.ts';
 import { run } from './run.ts';
 
 const kinds = [
@@ -20,13 +20,13 @@ const early = { target: 'the creation of Pods', atMs: 0 } as const;
 for (const kind of kinds) {
   test(`Pods whose creation ${kind} for a while are created afterwards`, async () => {
     const lines: string[] = [];
-    const refusal: Refusal = { ...early, kind, lastsMs: 30_000 };
+    const refusal: Rejection = { ...early, kind, lastsMs: 30_000 };
     const { failure } = await run({
       seed: 'refused-3',
       minutes: 0.2,
       only: deployment,
       faults: [refusal],
-      tell: (line) => lines.push(line),
+      onLine: (line) => lines.push(line),
     });
     assert.equal(failure, undefined, `${failure?.invariant}: ${failure?.why}`);
     const created = lines.flatMap((line) => /^([\d.]+) put \/registry\/pods\//.exec(line)?.[1] ?? []).map(Number);
@@ -38,12 +38,12 @@ for (const kind of kinds) {
 
 test('some simulations have rejections: of one request, for a while or permanent', () => {
   const drawn = Array.from({ length: 200 }, (_, index) =>
-    drawRefusals(seededRandom(`refusals ${index}`), 60_000, 60_000),
+    drawRejections(seededRandom(`refusals ${index}`), 60_000, 60_000),
   );
   const all = drawn.flat();
   assert.ok(drawn.some(({ length }) => length === 0));
-  assert.ok(all.some(({ lastsMs }) => lastsMs === forGoodMs));
+  assert.ok(all.some(({ lastsMs }) => lastsMs === permanentMs));
   assert.ok(all.some(({ lastsMs }) => lastsMs === 500));
-  assert.ok(all.some(({ lastsMs }) => lastsMs > 500 && lastsMs < forGoodMs));
+  assert.ok(all.some(({ lastsMs }) => lastsMs > 500 && lastsMs < permanentMs));
   assert.deepEqual([...new Set(all.map(({ kind }) => kind))].sort(), [...kinds].sort());
 });

@@ -11,7 +11,7 @@ import { admission, allow, deny } from '@kruise/client/webhook';
 import { failure, isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
-import type { Heard, World } from './world.ts';
+import type { ObservedRequest, World } from './world.ts';
 
 /** Writes that are rejected together. */
 type Scope = {
@@ -35,10 +35,10 @@ const scopes = {
   },
 } as const satisfies { readonly [scope: string]: Scope };
 
-export type RefusedScope = keyof typeof scopes;
-export const refusedScopes = Object.keys(scopes) as readonly RefusedScope[];
+export type RejectedScope = keyof typeof scopes;
+export const rejectedScopes = Object.keys(scopes) as readonly RejectedScope[];
 
-const refusalKinds = [
+const rejectionKinds = [
   'is refused by validation',
   'is refused by a policy',
   'is forbidden by a policy',
@@ -47,49 +47,49 @@ const refusalKinds = [
   'exceeds a quota',
 ] as const;
 
-export type RefusalKind = (typeof refusalKinds)[number];
+export type RejectionKind = (typeof rejectionKinds)[number];
 
-export type Refusal = {
-  readonly kind: RefusalKind;
-  readonly target: RefusedScope;
+export type Rejection = {
+  readonly kind: RejectionKind;
+  readonly target: RejectedScope;
   readonly atMs: number;
   readonly lastsMs: number;
 };
 
 /** Duration of a permanent rejection: longer than every simulation. */
-export const forGoodMs = 24 * 3_600_000;
+export const permanentMs = 24 * 3_600_000;
 
 /** Duration of a rejection of one request, if the mechanism can count, and of a few requests otherwise. */
 const onceMs = 500;
 
 /** One of so many simulations has rejected writes. */
-const worldsPerRefusal = 3;
+const simulationsPerRejection = 3;
 
-export function isRefusal(fault: { readonly kind: string }): fault is Refusal {
-  return (refusalKinds as readonly string[]).includes(fault.kind);
+export function isRejection(fault: { readonly kind: string }): fault is Rejection {
+  return (rejectionKinds as readonly string[]).includes(fault.kind);
 }
 
 /** Draws the rejections of a scenario; most simulations have none. */
-export function drawRefusals(random: Random, durationMs: number, longestMs: number): readonly Refusal[] {
-  if (randomInteger(random, worldsPerRefusal) !== 0) return [];
-  return Array.from({ length: 1 + randomInteger(random, 2) }, (): Refusal => {
-    const target = pick(random, refusedScopes);
+export function drawRejections(random: Random, durationMs: number, longestMs: number): readonly Rejection[] {
+  if (randomInteger(random, simulationsPerRejection) !== 0) return [];
+  return Array.from({ length: 1 + randomInteger(random, 2) }, (): Rejection => {
+    const target = pick(random, rejectedScopes);
     const isQuota = target === 'the creation of Pods';
-    const kinds = refusalKinds.filter((kind) => kind !== 'exceeds a quota' || isQuota);
-    const lastsMs = pick(random, [onceMs, 1 + randomInteger(random, longestMs), forGoodMs]);
+    const kinds = rejectionKinds.filter((kind) => kind !== 'exceeds a quota' || isQuota);
+    const lastsMs = pick(random, [onceMs, 1 + randomInteger(random, longestMs), permanentMs]);
     return { kind: pick(random, kinds), target, atMs: randomInteger(random, durationMs), lastsMs };
   });
 }
 
 /** Rejects writes from now on, and stops after the duration. */
-export function refuseWrites(world: World, refusal: Refusal, client: () => Client | undefined): void {
-  const { kind, target, lastsMs } = refusal;
+export function rejectWrites(world: World, rejection: Rejection, client: () => Client | undefined): void {
+  const { kind, target, lastsMs } = rejection;
   const scope: Scope = scopes[target];
-  const name = `refusal-${refusal.atMs}`;
+  const name = `refusal-${rejection.atMs}`;
   const isOnce = lastsMs <= onceMs;
   /** Calls `end` after the duration, unless the rejection is permanent. */
   const ended = (end: () => void) => {
-    if (lastsMs < forGoodMs) world.clock.setTimer(lastsMs, end);
+    if (lastsMs < permanentMs) world.clock.setTimer(lastsMs, end);
   };
   /** Creates an object and deletes it at the end; retries both until they succeed. */
   const during = (create: (client: Client) => Promise<unknown>, remove: (client: Client) => Promise<unknown>) => {
@@ -98,10 +98,10 @@ export function refuseWrites(world: World, refusal: Refusal, client: () => Clien
   };
   switch (kind) {
     case 'is refused by validation': {
-      const stop = world.refuse((heard) => {
-        if (!isMeant(heard, scope)) return undefined;
+      const stop = world.rejectRequests((observed) => {
+        if (!isInScope(observed, scope)) return undefined;
         if (isOnce) stop();
-        const message = `${heard.request.path} is invalid: spec: Forbidden: refused by the simulation`;
+        const message = `${observed.request.path} is invalid: spec: Forbidden: refused by the simulation`;
         return new StatusError(failure({ code: 422, reason: 'Invalid', message }));
       });
       ended(stop);
@@ -131,12 +131,12 @@ export function refuseWrites(world: World, refusal: Refusal, client: () => Clien
     case 'waits for a webhook that is down': {
       const place = `refusals/refuser/${name}`;
       let isUsed = false;
-      const refuser = admission(({ userInfo }) => {
+      const denyAll = admission(({ userInfo }) => {
         if (userInfo.username === 'user' || (isOnce && isUsed)) return allow();
         isUsed = true;
         return deny('refused by the simulation');
       });
-      if (kind === 'is denied by a webhook') world.setWebhook(place, refuser);
+      if (kind === 'is denied by a webhook') world.setWebhook(place, denyAll);
       const service = { namespace: 'refusals', name: 'refuser', path: `/${name}` };
       const matchConditions = [{ name: 'not-users', expression: "request.userInfo.username != 'user'" }];
       during(
@@ -220,7 +220,7 @@ const operationOf: { readonly [method: string]: string } = {
 };
 
 /** Returns whether a request of a component is in a scope. */
-function isMeant({ user, request }: Heard, { operations, groups, resources }: Scope): boolean {
+function isInScope({ user, request }: ObservedRequest, { operations, groups, resources }: Scope): boolean {
   if (user.username === 'user' || !(operations as readonly string[]).includes(operationOf[request.method] ?? ''))
     return false;
   const [, group = '', resource = '', subresource] =

@@ -9,20 +9,20 @@ import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { pick, randomInteger, seededRandom } from '@kruise/values/random';
 import { type Companion, companions, drawCompanions } from './companions.ts';
-import { counting, type Reached } from './coverage.ts';
+import { type Coverage, countActions } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
-import { EndlessWorldError } from './endless.ts';
-import { clockErrorMs, drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
-import { worldStart } from './foundation.ts';
-import { unrest } from './invariants/at-rest.ts';
+import { EndlessSimulationError } from './endless.ts';
+import { clockErrorMs, describeFault, drawFaults, type Fault, maxFaultMs, networkConditionsOf } from './faults.ts';
+import { simulationStart } from './foundation.ts';
+import { convergenceErrors } from './invariants/at-rest.ts';
 import { invariants } from './invariants/catalogue.ts';
-import type { Scene } from './invariants/invariant.ts';
-import { untruths } from './invariants/truth.ts';
-import { fairWeather } from './network.ts';
+import type { InvariantContext } from './invariants/invariant.ts';
+import { incorrectStatuses } from './invariants/truth.ts';
+import { noFaults } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
-import { controlPlane, daemonProgram, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
-import { drawRefusals, forGoodMs, isRefusal, refuseWrites } from './refusals.ts';
+import { controlPlane, daemonProgram, type ElectedComponent, type ProgramOptions, storageProgram } from './programs.ts';
+import { drawRejections, isRejection, permanentMs, rejectWrites } from './refusals.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World } from './world.ts';
@@ -49,7 +49,7 @@ export type RunOptions = {
   /** The only kind of workload, instead of those of the seed. */
   readonly only?: Kind;
   /** Called for each event as it happens. */
-  readonly tell?: (line: string) => void;
+  readonly onLine?: (line: string) => void;
 };
 
 /** Result of a simulation. */
@@ -63,15 +63,15 @@ export type Result = {
   readonly simulatedMs: number;
   readonly revisions: number;
   /** Actions of the controllers with their counts. */
-  readonly reached: Readonly<Reached>;
+  readonly reached: Readonly<Coverage>;
   /** Final state of the cluster, if the API server is up. */
   readonly view?: View;
 };
 
-const atRest = 'the cluster converges';
-const nothingAtRest = 'nothing is written after convergence';
+const convergence = 'the cluster converges';
+const noWritesAfterConvergence = 'nothing is written after convergence';
 const starts = 'a cluster starts';
-const comesToAnEnd = 'a simulation terminates';
+const termination = 'a simulation terminates';
 const defaultMinutes = 3;
 /**
  * Lost nodes are detected after 50 s, their Pods are evicted 300 s later, and failed Jobs back off for up to 10 min.
@@ -79,7 +79,7 @@ const defaultMinutes = 3;
 const defaultPatienceMinutes = 20;
 const machineCount = 3;
 /** Components with a standby replica. Mostly none: a second process costs time and concerns only its own component. */
-const doublings: readonly (readonly Leading[])[] = [
+const replicaChoices: readonly (readonly ElectedComponent[])[] = [
   [],
   [],
   [],
@@ -92,44 +92,44 @@ const worldsPerEvents = 4;
 /** Time without an error after which the cluster counts as converged. */
 const quietMs = 5000;
 /** Time without writes after convergence, and time for which permanently rejected writes are observed. */
-const stillMs = 90_000;
+const idleMs = 90_000;
 const refusedMs = 300_000;
 /** Writes that are allowed after convergence: heartbeats, leases, Events, and image pulls, which time out. */
 const heartbeats = /^\/registry\/(?:leases|events|minions|apps\.kruise\.io\/(?:nodeimages|imagepulljobs))\//;
 /** Simulations have a few thousand writes. Endless writes keep time from advancing and would never be detected. */
-const mostRevisions = 30_000;
+const maxRevisions = 30_000;
 
 export async function run(options: RunOptions): Promise<Result> {
   const { seed, minutes = defaultMinutes, patienceMinutes = defaultPatienceMinutes, parts = {} } = options;
-  const { tell = () => {} } = options;
+  const { onLine = () => {} } = options;
   const durationMs = minutes * 60_000;
-  const beside = companionsOf(options);
+  const drawnCompanions = companionsOf(options);
   let machines: Machines | undefined;
-  const reached: Reached = {};
-  const since = () => ((world.clock.now() - worldStart) / 1000).toFixed(3);
+  const reached: Coverage = {};
+  const since = () => ((world.clock.now() - simulationStart) / 1000).toFixed(3);
   const world = createWorld({
     seed,
     programs: (clock) => {
       machines = createMachines(clock, seed, machineCount);
       const { adapt = (each: Controller | Runnable) => each } = parts.control ?? {};
-      const counted = counting(reached);
-      const doubled = pick(seededRandom(`${seed} doubled`), doublings);
-      const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) }, doubled);
-      const daemons = beside.some(({ needsDaemon }) => needsDaemon) ? [daemonProgram(machines)] : [];
+      const counted = countActions(reached);
+      const replicated = pick(seededRandom(`${seed} doubled`), replicaChoices);
+      const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) }, replicated);
+      const daemons = drawnCompanions.some(({ needsDaemon }) => needsDaemon) ? [daemonProgram(machines)] : [];
       const usual = [...control, storageProgram(machines), ...machines.kubelets, drainer, ...daemons];
       return parts.programs?.(usual) ?? usual;
     },
     freezesObjects: options.freezesObjects ?? true,
     keepsEvents: randomInteger(seededRandom(`${seed} events`), worldsPerEvents) === 0,
     ...(parts.createDisk ? { createDisk: parts.createDisk } : {}),
-    record: (line) => tell(`${since()} ${line}`),
+    record: (line) => onLine(`${since()} ${line}`),
   });
   const drawn = () => [
     ...drawFaults(seededRandom(`${seed} faults`), world.names(), durationMs),
-    ...drawRefusals(seededRandom(`${seed} refusals`), durationMs, longestFaultMs),
+    ...drawRejections(seededRandom(`${seed} refusals`), durationMs, maxFaultMs),
   ];
   const faults = options.faults ?? drawn();
-  const steps = stepsOf(options, beside, durationMs);
+  const steps = stepsOf(options, drawnCompanions, durationMs);
   const trace = createHash('sha256');
   let revisions = 0;
   let changes = 0;
@@ -144,18 +144,29 @@ export async function run(options: RunOptions): Promise<Result> {
     const line = `${since()} ${deleted ? 'delete' : 'put'} ${key} ${revision}`;
     trace.update(line);
     if (value) trace.update(value);
-    tell(line);
+    onLine(line);
   });
 
   const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
   const { clock, onRequest: onRequestOrDryRun, onServerStart, onWrite } = world;
-  const onRequest: World['onRequest'] = (witness) =>
-    onRequestOrDryRun((heard) => (heard.request.query?.['dryRun'] === undefined ? witness(heard) : undefined));
+  const onRequest: World['onRequest'] = (observer) =>
+    onRequestOrDryRun((observed) =>
+      observed.request.query?.['dryRun'] === undefined ? observer(observed) : undefined,
+    );
   const now = () => clock.now();
-  const scene: Scene = { machines: machines!, faults, now, view, onRequest, onRequestOrDryRun, onServerStart, onWrite };
-  const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
+  const scene: InvariantContext = {
+    machines: machines!,
+    faults,
+    now,
+    view,
+    onRequest,
+    onRequestOrDryRun,
+    onServerStart,
+    onWrite,
+  };
+  const watchers = invariants.map(({ name, observe: beginOf }) => ({ name, check: beginOf(scene) }));
 
-  const broken = (): Broken | undefined => {
+  const findViolation = (): Violation | undefined => {
     const core = world.server()?.core;
     if (!core) return undefined;
     const view = viewOf(core, world.clock.now());
@@ -165,76 +176,79 @@ export async function run(options: RunOptions): Promise<Result> {
     }
     return undefined;
   };
-  const restless = (): string | undefined => {
+  const findConvergenceError = (): string | undefined => {
     const core = world.server()?.core;
     if (!core) return 'the API server is down';
     const seen = viewOf(core, world.clock.now());
-    return unrest(seen).next().value ?? untruths(seen, machines!).next().value ?? undefined;
+    return convergenceErrors(seen).next().value ?? incorrectStatuses(seen, machines!).next().value ?? undefined;
   };
   let checkedAt = -1;
-  const pass = async (until: number): Promise<Broken | undefined> => {
+  const pass = async (until: number): Promise<Violation | undefined> => {
     while (world.clock.now() < until) {
       const next = world.clock.nextTimer() ?? until;
       await world.clock.advanceAsync(Math.min(Math.max(next, world.clock.now()), until) - world.clock.now());
-      if (revisions > mostRevisions) return { invariant: atRest, why: `${revisions} writes, the last to ${lastKey}` };
+      if (revisions > maxRevisions)
+        return { invariant: convergence, why: `${revisions} writes, the last to ${lastKey}` };
       if (changes === checkedAt) continue;
       checkedAt = changes;
-      const found = broken();
+      const found = findViolation();
       if (found) return found;
     }
     return undefined;
   };
 
   /** Runs the whole scenario and returns the first violation. */
-  const judge = async (): Promise<Broken | undefined> => {
+  const runScenario = async (): Promise<Violation | undefined> => {
     try {
       await world.start();
     } catch (error) {
-      if (error instanceof EndlessWorldError) throw error;
+      if (error instanceof EndlessSimulationError) throw error;
       return { invariant: starts, why: error instanceof Error ? error.message : String(error) };
     }
     begin = clock.now();
-    for (const fault of faults) clock.setTimer(fault.atMs, () => befall(world, machines!, fault, tell));
+    for (const fault of faults) clock.setTimer(fault.atMs, () => injectFault(world, machines!, fault, onLine));
     let left = steps.length;
-    for (const step of steps) void act(world, step, tell).then(() => left--);
+    for (const step of steps) void act(world, step, onLine).then(() => left--);
 
-    const ends = faults.map(({ atMs, lastsMs }) => Math.min(atMs + lastsMs, durationMs + longestFaultMs));
-    const healed = Math.max(durationMs, ...ends);
-    const failed = await pass(begin + healed);
+    const ends = faults.map(({ atMs, lastsMs }) => Math.min(atMs + lastsMs, durationMs + maxFaultMs));
+    const faultsEndMs = Math.max(durationMs, ...ends);
+    const failed = await pass(begin + faultsEndMs);
     if (failed) return failed;
     // A simulation with a permanent rejection never converges, but must not retry endlessly.
-    if (faults.some((fault) => isRefusal(fault) && fault.lastsMs >= forGoodMs)) return pass(clock.now() + refusedMs);
-    const latest = begin + healed + patienceMinutes * 60_000;
+    if (faults.some((fault) => isRejection(fault) && fault.lastsMs >= permanentMs))
+      return pass(clock.now() + refusedMs);
+    const latest = begin + faultsEndMs + patienceMinutes * 60_000;
     for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
       const found = await pass(Math.min(clock.now() + 1000, latest));
       if (found) return found;
-      const why = left > 0 ? 'a user action has not succeeded' : restless();
+      const why = left > 0 ? 'a user action has not succeeded' : findConvergenceError();
       if (why === undefined) {
         quietSince = Math.min(quietSince, clock.now());
         if (clock.now() - quietSince >= quietMs) break;
       } else {
         quietSince = Number.POSITIVE_INFINITY;
-        if (clock.now() >= latest) return { invariant: atRest, why };
+        if (clock.now() >= latest) return { invariant: convergence, why };
       }
     }
-    const disturbed = await pass(begin + Math.max(0, ...faults.map(aftermathMs)));
-    if (disturbed) return disturbed;
-    const stillSince = clock.now();
-    const found = await pass(stillSince + stillMs);
+    const violation = await pass(begin + Math.max(0, ...faults.map(recoveryMs)));
+    if (violation) return violation;
+    const idleSince = clock.now();
+    const found = await pass(idleSince + idleMs);
     if (found) return found;
     const { key, at } = lastChange;
-    if (at > stillSince) return { invariant: nothingAtRest, why: `${key}, ${(at - stillSince) / 1000} s after` };
-    const why = restless();
-    return why === undefined ? undefined : { invariant: atRest, why };
+    if (at > idleSince)
+      return { invariant: noWritesAfterConvergence, why: `${key}, ${(at - idleSince) / 1000} s after` };
+    const why = findConvergenceError();
+    return why === undefined ? undefined : { invariant: convergence, why };
   };
 
   let begin = clock.now();
-  let failure: Broken | undefined;
+  let failure: Violation | undefined;
   try {
-    failure = await judge();
+    failure = await runScenario();
   } catch (error) {
-    if (!(error instanceof EndlessWorldError)) throw error;
-    failure = { invariant: comesToAnEnd, why: `${error.message}; the last write was to ${lastKey}` };
+    if (!(error instanceof EndlessSimulationError)) throw error;
+    failure = { invariant: termination, why: `${error.message}; the last write was to ${lastKey}` };
   }
   const last = view();
   world.end();
@@ -243,7 +257,7 @@ export async function run(options: RunOptions): Promise<Result> {
     ...(failure ? { failure: { ...failure, atMs: clock.now() - begin } } : {}),
     faults,
     trace: trace.digest('hex'),
-    simulatedMs: clock.now() - worldStart,
+    simulatedMs: clock.now() - simulationStart,
     revisions,
     reached,
     ...(last ? { view: last } : {}),
@@ -258,17 +272,21 @@ function companionsOf({ seed, only }: RunOptions): readonly Companion[] {
   return only ? companions.filter(({ kind }) => kind === only) : drawCompanions(seededRandom(`${seed} companions`));
 }
 
-function stepsOf({ seed, only }: RunOptions, beside: readonly Companion[], durationMs: number): readonly Step[] {
+function stepsOf(
+  { seed, only }: RunOptions,
+  drawnCompanions: readonly Companion[],
+  durationMs: number,
+): readonly Step[] {
   const random = seededRandom(`${seed} beside`);
-  const drawn = beside.flatMap((companion) => companion.draw(random, durationMs));
-  const isAlone = only !== undefined && beside.length > 0;
-  const workload = isAlone ? beside[0]?.beside : only;
+  const drawn = drawnCompanions.flatMap((companion) => companion.draw(random, durationMs));
+  const isAlone = only !== undefined && drawnCompanions.length > 0;
+  const workload = isAlone ? drawnCompanions[0]?.beside : only;
   const usual = isAlone && !workload ? [] : drawSteps(seededRandom(`${seed} steps`), durationMs, workload);
   return [...usual, ...drawn].sort((a, b) => a.atMs - b.atMs);
 }
 
 /** Time until a node with an expired lease is NotReady, with some margin for detection. */
-const silenceMs = 75_000;
+const nodeTimeoutMs = 75_000;
 
 /** Maximum time until a process reconnects to an API server that was unreachable. */
 const reconnectMs = 60_000;
@@ -278,14 +296,14 @@ const reconnectMs = 60_000;
  * renewed again only by a later time, as in Kubernetes: such a node is NotReady for a while after its clock was
  * corrected.
  */
-function aftermathMs(fault: Fault): number {
+function recoveryMs(fault: Fault): number {
   const { kind, target, atMs, lastsMs } = fault;
   const isNodeAhead = kind === 'has a wrong clock' && target.startsWith('node-');
-  return atMs + lastsMs + (isNodeAhead ? Math.max(0, clockErrorMs(fault)) + silenceMs : reconnectMs);
+  return atMs + lastsMs + (isNodeAhead ? Math.max(0, clockErrorMs(fault)) + nodeTimeoutMs : reconnectMs);
 }
 
 /** A violated invariant and a description of the violation. */
-type Broken = { readonly invariant: string; readonly why: string };
+type Violation = { readonly invariant: string; readonly why: string };
 
 const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
 
@@ -295,20 +313,20 @@ function clientOf(world: World): Client | undefined {
 }
 
 /** Injects a fault, and removes it after its duration. */
-export function befall(world: World, machines: Machines, fault: Fault, tell: (line: string) => void): void {
+export function injectFault(world: World, machines: Machines, fault: Fault, onLine: (line: string) => void): void {
   const { kind, target, lastsMs } = fault;
-  tell(`-- ${told(fault)}`);
-  if (isRefusal(fault)) {
-    refuseWrites(world, fault, () => clientOf(world));
+  onLine(`-- ${describeFault(fault)}`);
+  if (isRejection(fault)) {
+    rejectWrites(world, fault, () => clientOf(world));
     return;
   }
-  const weather = weatherOf(kind);
-  if (weather) {
-    world.setWeather(target, weather);
-    const fair = Object.fromEntries(
-      Object.keys(weather).map((name) => [name, fairWeather[name as keyof typeof fairWeather]]),
+  const conditions = networkConditionsOf(kind);
+  if (conditions) {
+    world.setNetworkConditions(target, conditions);
+    const defaults = Object.fromEntries(
+      Object.keys(conditions).map((name) => [name, noFaults[name as keyof typeof noFaults]]),
     );
-    world.clock.setTimer(lastsMs, () => world.setWeather(target, fair));
+    world.clock.setTimer(lastsMs, () => world.setNetworkConditions(target, defaults));
     return;
   }
   if (kind === 'has a wrong clock') {
@@ -317,14 +335,14 @@ export function befall(world: World, machines: Machines, fault: Fault, tell: (li
     return;
   }
   world.crash(target, lastsMs);
-  if (kind === 'loses power') void machines.switchOff(target);
+  if (kind === 'loses power') void machines.powerOff(target);
 }
 
 /** Wait of a user between two attempts. */
 const retryMs = 500;
 
 /** Executes a step at its time, and retries until it succeeds. */
-function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: string) => void): Promise<void> {
+function act(world: World, { atMs, what, act: attempt }: Step, onLine: (line: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const tryOnce = async () => {
       const client = clientOf(world);
@@ -334,12 +352,12 @@ function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: stri
       } catch (error) {
         // AlreadyExists and NotFound are final: the object is as the user wants, or the step has become impossible.
         if (!isAlreadyExists(error) && !isNotFound(error)) {
-          tell(`-- a user ${what}, which fails: ${error instanceof Error ? error.message : String(error)}`);
+          onLine(`-- a user ${what}, which fails: ${error instanceof Error ? error.message : String(error)}`);
           world.clock.setTimer(retryMs, () => void tryOnce());
           return;
         }
       }
-      tell(`-- a user ${what}`);
+      onLine(`-- a user ${what}`);
       resolve();
     };
     world.clock.setTimer(atMs, () => void tryOnce());

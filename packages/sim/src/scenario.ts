@@ -20,13 +20,13 @@ export type Step = {
 const namespace = 'default';
 
 /** Maximum number of changes to each workload. */
-const mostChanges = 5;
+const maxChanges = 5;
 
 /** Draws the user actions, for any workloads or for those of one kind. */
 export function drawSteps(random: Random, durationMs: number, only?: Kind): readonly Step[] {
   const chosen = workloads.filter(({ kind }) => (only ? kind === only : randomInteger(random, 2) === 0));
   const steps = (chosen.length > 0 ? chosen : [pick(random, workloads)]).flatMap((workload): Step[] => {
-    const { kind, name, takesMarks = false } = workload;
+    const { kind, name, supportsSpecifiedDelete = false } = workload;
     const { spec, changes } = workload.draw(random);
     const metadata = { name, namespace };
     const made: Step = {
@@ -34,7 +34,7 @@ export function drawSteps(random: Random, durationMs: number, only?: Kind): read
       what: `creates ${kind.kind} ${name}`,
       act: async (client) => void (await client.create(kind, { metadata, spec } as never)),
     };
-    const count = changes.length === 0 ? 0 : randomInteger(random, mostChanges + 1);
+    const count = changes.length === 0 ? 0 : randomInteger(random, maxChanges + 1);
     const changed = Array.from({ length: count }, (): Step => {
       const { what, patch } = pick(random, changes)(random);
       return {
@@ -43,35 +43,35 @@ export function drawSteps(random: Random, durationMs: number, only?: Kind): read
         act: async (client) => void (await client.patch(kind, metadata, patch, { type: 'merge' })),
       };
     });
-    const killed = Array.from({ length: randomInteger(random, 3) }, () => killOne(random, name, durationMs));
-    const marked = Array.from({ length: takesMarks ? randomInteger(random, 3) : 0 }, () =>
-      markOne(random, name, durationMs),
+    const killed = Array.from({ length: randomInteger(random, 3) }, () => deletePodStep(random, name, durationMs));
+    const marked = Array.from({ length: supportsSpecifiedDelete ? randomInteger(random, 3) : 0 }, () =>
+      specifiedDeleteStep(random, name, durationMs),
     );
     const ended = randomInteger(random, 4) === 0 ? [deletion(random, kind, name, durationMs)] : [];
-    const guarded = kind === deployment && randomInteger(random, 2) === 0 ? guard(random, name, durationMs) : [];
+    const guarded = kind === deployment && randomInteger(random, 2) === 0 ? budgetSteps(random, name, durationMs) : [];
     return [made, ...changed, ...killed, ...marked, ...guarded, ...ended];
   });
   return steps.sort((a, b) => a.atMs - b.atMs);
 }
 
-function killOne(random: Random, app: string, durationMs: number): Step {
-  return withOne(random, app, durationMs, {
+function deletePodStep(random: Random, app: string, durationMs: number): Step {
+  return stepOnOnePod(random, app, durationMs, {
     what: `deletes a Pod of ${app}`,
     act: async (client, found) => void (await client.delete(pod, found)),
   });
 }
 
 /** Marks a Pod with the specified-delete label, so that its workload deletes it. */
-function markOne(random: Random, app: string, durationMs: number): Step {
+function specifiedDeleteStep(random: Random, app: string, durationMs: number): Step {
   const patch = { metadata: { labels: { [specifiedDeleteLabel]: 'true' } } };
-  return withOne(random, app, durationMs, {
+  return stepOnOnePod(random, app, durationMs, {
     what: `marks a Pod of ${app} to be deleted`,
     act: async (client, found) => void (await client.patch(pod, found, patch, { type: 'merge' })),
   });
 }
 
 /** Returns a step on one of the Pods of a workload, if the workload has Pods. */
-export function withOne(
+export function stepOnOnePod(
   random: Random,
   app: string,
   durationMs: number,
@@ -90,7 +90,7 @@ export function withOne(
 }
 
 /** Returns the steps of users who create a PodDisruptionBudget and later evict all Pods of the workload at once. */
-function guard(random: Random, app: string, durationMs: number): readonly Step[] {
+function budgetSteps(random: Random, app: string, durationMs: number): readonly Step[] {
   const budget: Step = {
     atMs: randomInteger(random, 5000),
     what: `creates PodDisruptionBudget ${app}`,

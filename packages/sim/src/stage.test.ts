@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
-import { openStage } from './stage.ts';
+import { startSimulation } from './stage.ts';
 
 test('an object that is created immediately after the start has its defaults', async () => {
-  const stage = await openStage({ seed: 'first moment', nodes: 1 });
+  const stage = await startSimulation({ seed: 'first moment', nodes: 1 });
   const labels = { app: 'web' };
   const web = {
     metadata: { name: 'web', namespace: 'default' },
@@ -14,7 +14,7 @@ test('an object that is created immediately after the start has its defaults', a
       template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
     },
   };
-  const { spec } = await stage.during(stage.client().create(cloneSet, web as never));
+  const { spec } = await stage.advanceUntilSettled(stage.client().create(cloneSet, web as never));
   assert.equal(spec?.template?.spec?.restartPolicy, 'Always');
   stage.world.end();
 });

@@ -14,20 +14,20 @@ import type { View } from './view.ts';
 export type Sample = { readonly atMs: number; readonly available: number; readonly wanted: number };
 
 /** Compares each state with the previous one and describes the changes. */
-export type Narrator = {
-  look(view: View, atMs: number): readonly string[];
+export type TimelineRecorder = {
+  record(view: View, atMs: number): readonly string[];
   /** Samples of each workload over time. */
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
 };
 
 type Figures = { readonly wanted: number; readonly available: number; readonly text: string };
 
-export function createNarrator(): Narrator {
+export function createTimelineRecorder(): TimelineRecorder {
   const samples = new Map<string, Sample[]>();
   let known = new Map<string, string>();
   return {
     samples,
-    look(view, atMs) {
+    record(view, atMs) {
       const seen = new Map<string, string>();
       for (const [name, { wanted, available, text }] of workloadsOf(view)) {
         seen.set(name, text);

@@ -13,7 +13,7 @@ export type Workload = {
   readonly kind: Kind;
   readonly name: string;
   /** True if Pods can be marked with the specified-delete label. */
-  readonly takesMarks?: boolean;
+  readonly supportsSpecifiedDelete?: boolean;
   draw(random: Random): Drawn;
 };
 
@@ -34,11 +34,11 @@ type Template = { readonly metadata: { readonly labels: Labels }; readonly spec:
 /** Three machines have capacity for 24 Pods with this request, which is the maximum number of Pods. */
 export const share: Container = { resources: { requests: { cpu: '200m' } } };
 /** Pods without requests fit even on a node that is full. */
-export const undemanding: Container = { resources: {} };
+export const withoutRequests: Container = { resources: {} };
 /** Ignores SIGTERM and ends only when it is killed. */
-const stubborn: Container = { command: ['sleep', '100000'] };
+const ignoresSigterm: Container = { command: ['sleep', '100000'] };
 /** A volume is on one node, so a Pod with a volume must fit there. */
-const stored: Container = { ...undemanding, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+const stored: Container = { ...withoutRequests, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
 
 const volumeClaimTemplates = [
   {
@@ -147,17 +147,17 @@ export const workloads: readonly Workload[] = [
         podManagementPolicy: pick(random, ['OrderedReady', 'Parallel']),
         minReadySeconds: drawMinReadySeconds(random),
         selector: selectorOf('db'),
-        template: template('db', { ...share, ...stubborn }),
+        template: template('db', { ...share, ...ignoresSigterm }),
       },
-      changes: [scaled, updated({ ...share, ...stubborn })],
+      changes: [scaled, updated({ ...share, ...ignoresSigterm })],
     }),
   },
   {
     kind: daemonSet,
     name: 'agent',
     draw: () => ({
-      spec: { selector: selectorOf('agent'), template: template('agent', undemanding) },
-      changes: [updated(undemanding)],
+      spec: { selector: selectorOf('agent'), template: template('agent', withoutRequests) },
+      changes: [updated(withoutRequests)],
     }),
   },
   {
@@ -170,7 +170,7 @@ export const workloads: readonly Workload[] = [
         backoffLimit: 1000,
         template: restarted(
           pick(random, ['Never', 'OnFailure']),
-          template('batch', { command: ['sleep', '3'], ...undemanding }, 'busybox:1.36'),
+          template('batch', { command: ['sleep', '3'], ...withoutRequests }, 'busybox:1.36'),
         ),
       },
       changes: [],
@@ -179,7 +179,7 @@ export const workloads: readonly Workload[] = [
   {
     kind: cloneSet,
     name: 'clones',
-    takesMarks: true,
+    supportsSpecifiedDelete: true,
     draw(random) {
       const podUpdatePolicy = pick(random, ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']);
       const { labels, ...hooks } = drawHooks(random, true);
@@ -214,15 +214,15 @@ export const workloads: readonly Workload[] = [
   {
     kind: advancedStatefulSet,
     name: 'queue',
-    takesMarks: true,
+    supportsSpecifiedDelete: true,
     draw(random) {
       const podManagementPolicy = pick(random, ['OrderedReady', 'Parallel']);
       const isOrdered = podManagementPolicy === 'OrderedReady';
       const { labels, ...hooks } = drawHooks(random, true);
       const hasVolumes = randomInteger(random, 3) === 0;
-      const container = { ...(hasVolumes ? stored : share), ...stubborn };
+      const container = { ...(hasVolumes ? stored : share), ...ignoresSigterm };
       const scaleStrategy = isOrdered ? undefined : pick(random, [undefined, { maxUnavailable: 1 }]);
-      const fates = ['Retain', 'Delete'];
+      const retentionPolicies = ['Retain', 'Delete'];
       return {
         spec: {
           replicas: randomInteger(random, 5),
@@ -234,7 +234,10 @@ export const workloads: readonly Workload[] = [
           template: labelled(updatable(template('queue', container)), labels),
           ...hooks,
           ...(hasVolumes ? { volumeClaimTemplates } : {}),
-          persistentVolumeClaimRetentionPolicy: { whenDeleted: pick(random, fates), whenScaled: pick(random, fates) },
+          persistentVolumeClaimRetentionPolicy: {
+            whenDeleted: pick(random, retentionPolicies),
+            whenScaled: pick(random, retentionPolicies),
+          },
           ...(scaleStrategy ? { scaleStrategy } : {}),
           updateStrategy: {
             type: 'RollingUpdate',
@@ -256,7 +259,7 @@ export const workloads: readonly Workload[] = [
     name: 'probe',
     draw(random) {
       const { labels, ...hooks } = drawHooks(random, false);
-      const manner = pick(random, [
+      const updateSettings = pick(random, [
         { maxUnavailable: 1 },
         { maxUnavailable: 0, maxSurge: 1 },
         { maxUnavailable: 0, maxSurge: '40%' },
@@ -268,11 +271,14 @@ export const workloads: readonly Workload[] = [
           minReadySeconds: drawMinReadySeconds(random),
           revisionHistoryLimit: drawHistoryLimit(random),
           selector: selectorOf('probe'),
-          template: labelled(template('probe', undemanding), labels),
+          template: labelled(template('probe', withoutRequests), labels),
           ...hooks,
-          updateStrategy: { type: 'RollingUpdate', rollingUpdate: { ...manner, partition: pick(random, [0, 0, 1]) } },
+          updateStrategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: { ...updateSettings, partition: pick(random, [0, 0, 1]) },
+          },
         },
-        changes: [updated(undemanding), partitioned],
+        changes: [updated(withoutRequests), partitioned],
       };
     },
   },

@@ -7,29 +7,29 @@ import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
 import type { User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
-import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
+import type { ApiRequest, ApiResponse, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
 import { kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import type { StatusError } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
-import { ticking, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { createDisk, type Disk, type KeptVersion } from './disk.ts';
+import { createTickSettle, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { createDisk, type Disk, type StoredVersion } from './disk.ts';
 import { createBudget } from './endless.ts';
-import { driven, foundation, worldStart } from './foundation.ts';
-import { beginLife, type Life } from './life.ts';
-import { fairWeather, link, type Server, type Weather, whileAlive, withoutEvents } from './network.ts';
+import { advanceUntilSettled, bootstrapSnapshot, simulationStart } from './foundation.ts';
+import { type Lifetime, startLifetime } from './life.ts';
+import { link, type NetworkConditions, noFaults, type Server, whileAlive, withoutEvents } from './network.ts';
 
 /** Dependencies of a process. */
 export type ProcessContext = {
-  readonly life: Life;
+  readonly life: Lifetime;
   readonly random: Random;
   /** Returns the transport to the API server as a user. */
   transportOf(user: User): Transport;
   /** Registers the webhooks that this process serves. */
   readonly webhooks: { set(path: string, webhook: Webhook): void };
   /** Reports an internal error of the process. */
-  readonly complain: (message: string) => void;
+  readonly reportError: (message: string) => void;
 };
 
 /** A program that can be started any number of times. */
@@ -50,31 +50,31 @@ export type World = {
   /** Crashes a process and restarts it after a while; `apiserver` is one of the processes. */
   crash(name: string, downMs: number): void;
   /** Changes the network conditions of a process. */
-  setWeather(name: string, weather: Partial<Weather>): void;
+  setNetworkConditions(name: string, conditions: Partial<NetworkConditions>): void;
   /** Sets the clock error of a process. */
   setClock(name: string, aheadMs: number): void;
   /** Returns a transport without a simulated network, for observers. */
   observer(user: User): Transport | undefined;
   /** Registers an observer of every request that reaches the API server; its result is called with the response. */
-  onRequest(witness: Witness): void;
+  onRequest(observer: RequestObserver): void;
   /** Rejects requests at the API server until the returned function is called. */
-  refuse(refuser: Refuser): () => void;
+  rejectRequests(rejecter: RequestRejecter): () => void;
   /** Serves a webhook that belongs to no process; undefined removes it. */
   setWebhook(path: string, webhook: Webhook | undefined): void;
   /** Registers a listener for the revision of the store at each start of the API server. */
   onServerStart(listener: (revision: number) => void): void;
   /** Registers a listener for every durable write. */
-  onWrite(listener: (version: KeptVersion) => void): void;
+  onWrite(listener: (version: StoredVersion) => void): void;
   names(): readonly string[];
   /** Ends all processes and releases their resources. */
   end(): void;
 };
 
 /** A request with its user and its process. */
-export type Heard = { readonly user: User; readonly request: ApiRequest; readonly process: string };
+export type ObservedRequest = { readonly user: User; readonly request: ApiRequest; readonly process: string };
 /** Returns the error with which the API server rejects a request. */
-export type Refuser = (heard: Heard) => StatusError | undefined;
-export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
+export type RequestRejecter = (observed: ObservedRequest) => StatusError | undefined;
+export type RequestObserver = (observed: ObservedRequest) => ((answer: ApiResponse) => void) | undefined;
 
 const installer: User = { username: 'installer', groups: ['system:masters', 'system:authenticated'] };
 
@@ -96,48 +96,48 @@ export type WorldOptions = {
 
 /** Creates a simulated cluster. Nothing runs until it is started, and time advances only with `clock`. */
 export function createWorld({ seed, record, ...options }: WorldOptions): World {
-  const budget = createBudget(ticking(), () => clock.now());
-  const clock = virtualClock(worldStart, budget.settle);
+  const budget = createBudget(createTickSettle(), () => clock.now());
+  const clock = virtualClock(simulationStart, budget.settle);
   const programs = options.programs(clock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
-  const writeListeners: ((version: KeptVersion) => void)[] = [];
+  const writeListeners: ((version: StoredVersion) => void)[] = [];
   const startListeners: ((revision: number) => void)[] = [];
-  const witnesses: Witness[] = [];
-  const refusers = new Set<Refuser>();
-  const diskOn = (kept: readonly KeptVersion[]) =>
+  const requestObservers: RequestObserver[] = [];
+  const rejecters = new Set<RequestRejecter>();
+  const diskOn = (initialVersions: readonly StoredVersion[]) =>
     (options.createDisk ?? createDisk)({
-      kept,
+      initialVersions,
       syncMs: () => randomInteger(diskRandom, 3),
-      onSafe: (version) => {
+      onSynced: (version) => {
         for (const listener of writeListeners) listener(version);
       },
     });
   let disk: Disk | undefined;
-  const weathers = new Map<string, Weather>();
+  const networkConditions = new Map<string, NetworkConditions>();
   const clocks = new Map<string, number>();
-  const lives = new Map<string, Life>();
-  const begun: Life[] = [];
+  const lives = new Map<string, Lifetime>();
+  const lifetimes: Lifetime[] = [];
   const servers: ApiServer[] = [];
   const starts = new Map<string, number>();
   const downUntil = new Map<string, number>();
-  let current: { readonly life: Life; readonly server: ApiServer } | undefined;
+  let current: { readonly life: Lifetime; readonly server: ApiServer } | undefined;
   // Webhooks belong to processes, which start and end independently of the API server: any live process that serves a
   // path answers.
   const webhooks = new Map<string, Webhook>();
-  const servedBy = new Map<string, Map<Life, Webhook>>();
+  const servedBy = new Map<string, Map<Lifetime, Webhook>>();
 
-  const beginOf = (name: string): { readonly life: Life; readonly random: Random } => {
-    const life = beginLife(clock, () => clocks.get(name) ?? 0);
+  const startProcess = (name: string): { readonly life: Lifetime; readonly random: Random } => {
+    const life = startLifetime(clock, () => clocks.get(name) ?? 0);
     const count = (starts.get(name) ?? 0) + 1;
     starts.set(name, count);
     lives.set(name, life);
-    begun.push(life);
+    lifetimes.push(life);
     return { life, random: randomOf(`${name} ${count}`) };
   };
 
   async function startServer(): Promise<void> {
-    const { life, random } = beginOf('apiserver');
+    const { life, random } = startProcess('apiserver');
     const store = budget.limit(disk!.open(life));
     const revision = await store.currentRevision();
     for (const listener of startListeners) listener(revision);
@@ -148,7 +148,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       converterOf: kruiseConverterOf,
       inProcessWebhooks: webhooks,
       freezeObjects: options.freezesObjects ?? true,
-      onError: (error) => complain('apiserver', error),
+      onError: (error) => reportError('apiserver', error),
     });
     servers.push(server);
     if (life.isOver()) return;
@@ -158,23 +158,23 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     });
   }
 
-  function complain(name: string, error: unknown): void {
+  function reportError(name: string, error: unknown): void {
     record(`${name} reported an error: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   /** Returns the transport inside of the API server, with its observers. */
-  function doorOf({ core }: ApiServer, user: User, name: string): Transport {
+  function serverTransport({ core }: ApiServer, user: User, name: string): Transport {
     const inner = inProcessTransport(core, user, name);
     return {
       async request(request) {
-        const heard: Heard = { user, request, process: name };
-        const told = witnesses.map((witness) => witness(heard));
-        for (const refuser of refusers) {
-          const refusal = refuser(heard);
+        const observed: ObservedRequest = { user, request, process: name };
+        const responseObservers = requestObservers.map((observer) => observer(observed));
+        for (const rejecter of rejecters) {
+          const refusal = rejecter(observed);
           if (refusal) throw refusal;
         }
         const answer = await inner.request(request);
-        for (const tell of told) tell?.(answer);
+        for (const observeResponse of responseObservers) observeResponse?.(answer);
         return answer;
       },
       watch: (request) => inner.watch(request),
@@ -182,17 +182,17 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   }
 
   function startProgram({ name, run }: Program): void {
-    const { life, random } = beginOf(name);
+    const { life, random } = startProcess(name);
     const transportOf = (user: User): Transport => {
       let known: (Server & { readonly of: ApiServer }) | undefined;
       const server = (): Server | undefined => {
         if (!current) return undefined;
         const { life: serverLife, server: of } = current;
-        if (known?.of !== of) known = { of, life: serverLife, transport: doorOf(of, user, name) };
+        if (known?.of !== of) known = { of, life: serverLife, transport: serverTransport(of, user, name) };
         return known;
       };
-      const way = link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
-      return options.keepsEvents === false ? withoutEvents(way) : way;
+      const transport = link({ life, random, conditions: () => networkConditions.get(name) ?? noFaults, server });
+      return options.keepsEvents === false ? withoutEvents(transport) : transport;
     };
     life.onEnd(() => {
       for (const [path, served] of servedBy) {
@@ -213,10 +213,10 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
           webhooks.set(path, webhook);
         },
       },
-      complain: (message) => record(`${name} reported an error: ${message}`),
+      reportError: (message) => record(`${name} reported an error: ${message}`),
     };
     run(context)
-      .catch((error) => complain(name, error))
+      .catch((error) => reportError(name, error))
       .then(() => {
         if (life.isOver()) return;
         record(`${name} has ended`);
@@ -233,10 +233,10 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     async start() {
       // The snapshot is created once for all simulations: time must not advance meanwhile, or the first simulation
       // would differ from the later ones.
-      disk = diskOn(await foundation());
-      await driven(clock, startServer());
-      const client = createClient(doorOf(current!.server, installer, installer.username));
-      for (const { install } of programs) if (install) await driven(clock, install(client));
+      disk = diskOn(await bootstrapSnapshot());
+      await advanceUntilSettled(clock, startServer());
+      const client = createClient(serverTransport(current!.server, installer, installer.username));
+      for (const { install } of programs) if (install) await advanceUntilSettled(clock, install(client));
       for (const program of programs) startProgram(program);
     },
     crash(name, downMs) {
@@ -252,8 +252,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
         else void startServer();
       });
     },
-    setWeather(name, weather) {
-      weathers.set(name, { ...(weathers.get(name) ?? fairWeather), ...weather });
+    setNetworkConditions(name, conditions) {
+      networkConditions.set(name, { ...(networkConditions.get(name) ?? noFaults), ...conditions });
     },
     setClock(name, aheadMs) {
       clocks.set(name, aheadMs);
@@ -261,13 +261,13 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     observer(user) {
       if (!current) return undefined;
       const { life, server } = current;
-      const door = doorOf(server, user, 'observer');
+      const door = serverTransport(server, user, 'observer');
       return { ...door, request: (request) => whileAlive(life, door.request(request)) };
     },
-    onRequest: (witness) => void witnesses.push(witness),
-    refuse(refuser) {
-      refusers.add(refuser);
-      return () => void refusers.delete(refuser);
+    onRequest: (observer) => void requestObservers.push(observer),
+    rejectRequests(rejecter) {
+      rejecters.add(rejecter);
+      return () => void rejecters.delete(rejecter);
     },
     setWebhook(path, webhook) {
       if (webhook) webhooks.set(path, webhook);
@@ -277,7 +277,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     onWrite: (listener) => void writeListeners.push(listener),
     names: () => ['apiserver', ...programs.map(({ name }) => name)],
     end() {
-      for (const life of begun) life.release();
+      for (const life of lifetimes) life.release();
       for (const server of servers) void server.close();
     },
   };

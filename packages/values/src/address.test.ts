@@ -11,7 +11,7 @@ import {
   formatPrefix,
   isAddress,
   lastAddress,
-  masked,
+  maskPrefix,
   offsetOf,
   overlaps,
   parseAddress,
@@ -106,7 +106,7 @@ test('older fields take leading zeroes, and see through wrapped addresses', () =
   assert.equal(read('00001::'), '1::');
   assert.equal(read('fe80::1%eth0'), undefined);
   assert.equal(read('1.2.3'), undefined);
-  assert.equal(formatPrefix(masked(parseLegacyPrefix('10.1.2.3/08'))), '10.0.0.0/8');
+  assert.equal(formatPrefix(maskPrefix(parseLegacyPrefix('10.1.2.3/08'))), '10.0.0.0/8');
   assert.equal(formatPrefix(unmapPrefix(parseLegacyPrefix('::ffff:1.2.3.0/120'))), '1.2.3.0/24');
   assert.throws(() => parseLegacyPrefix('10.0.0.0/33'), { message: 'invalid CIDR address: 10.0.0.0/33' });
   assert.throws(() => parseLegacyPrefix('10.0.0.0'), { message: 'invalid CIDR address: 10.0.0.0' });
@@ -173,7 +173,7 @@ test('an address of a block is at the offset it has', () => {
   fc.assert(
     fc.property(anyAddress, fc.nat(32), (address, length) => {
       const block = { address, length };
-      assert.ok(contains(masked(block), address));
+      assert.ok(contains(maskPrefix(block), address));
       assert.deepEqual(addressAt(block, offsetOf(block, address)), address);
     }),
   );

@@ -103,7 +103,7 @@ export function compareAddresses(a: Address, b: Address): number {
 }
 
 /** Returns the block with its host bits cleared. */
-export function masked({ address, length }: Prefix): Prefix {
+export function maskPrefix({ address, length }: Prefix): Prefix {
   const free = BigInt(width(address) - length);
   return { address: { family: address.family, bits: (address.bits >> free) << free }, length };
 }
@@ -136,13 +136,13 @@ export function prefixSize({ address, length }: Prefix): bigint {
 export function addressAt(prefix: Prefix, offset: bigint): Address {
   if (offset < 0n || offset >= prefixSize(prefix))
     throw new RangeError(`${formatPrefix(prefix)} has no address ${offset}`);
-  const { address } = masked(prefix);
+  const { address } = maskPrefix(prefix);
   return { family: address.family, bits: address.bits + offset };
 }
 
 /** Returns the offset of an address from the first address of the block. */
 export function offsetOf(prefix: Prefix, address: Address): bigint {
-  return address.bits - masked(prefix).address.bits;
+  return address.bits - maskPrefix(prefix).address.bits;
 }
 
 /** Returns the last address of the block; for IPv4 the broadcast address. */
@@ -190,7 +190,9 @@ export function validateLegacyPrefix(text: string): readonly string[] {
   const prefix = attempt(() => parsePrefix(text));
   if (prefix === undefined) return ['must not have leading 0s in IP or prefix length'];
   if (isMappedAddress(prefix.address)) return ['must not have an IPv4-mapped IPv6 address'];
-  return prefix.address.bits === masked(prefix).address.bits ? [] : ['must not have bits set beyond the prefix length'];
+  return prefix.address.bits === maskPrefix(prefix).address.bits
+    ? []
+    : ['must not have bits set beyond the prefix length'];
 }
 
 type Rules = 'strict' | 'legacy';

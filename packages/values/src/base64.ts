@@ -5,7 +5,7 @@ import { ParseError } from './parse-error.ts';
 export function decodeBase64(text: string): Uint8Array {
   const joined = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
   const bytes = Buffer.from(joined, 'base64');
-  if (!isWhole(joined, bytes.length)) throw new ParseError(`illegal base64 data at input byte ${firstFault(text)}`);
+  if (!isValid(joined, bytes.length)) throw new ParseError(`illegal base64 data at input byte ${firstFault(text)}`);
   return bytes;
 }
 
@@ -22,7 +22,7 @@ export function canonicalBase64(text: string): string {
 // Validates by length: Node skips invalid characters and stops at padding, so both show in the decoded length. This is
 // far faster than a regular expression over megabytes. Node also accepts the URL-safe alphabet, which has to be
 // rejected.
-function isWhole(text: string, decodedLength: number): boolean {
+function isValid(text: string, decodedLength: number): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return text.length % 4 === 0 && decodedLength === (text.length / 4) * 3 - padding && !/[^+/-9A-Z=a-z]/.test(text);
 }

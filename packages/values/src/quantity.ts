@@ -11,7 +11,7 @@
  * ```
  */
 import { ParseError } from './parse-error.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './remembered.ts';
 
 /** Format of a quantity: `Ki Mi Gi…`, `m k M G…`, or `e3`. */
 export type QuantityFamily = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
@@ -72,9 +72,9 @@ const minInt64 = -(2n ** 63n);
 const maxDigits = 4096;
 
 /** Longer texts are not cached. */
-const maxRememberedLength = 24;
+const maxCachedLength = 24;
 
-const parsed = remembered(parse, { maxLength: maxRememberedLength });
+const parsed = memoize(parse, { maxLength: maxCachedLength });
 
 /** Parses a quantity. Throws `ParseError` with the message of Kubernetes. */
 export function parseQuantity(value: string | number | bigint): Quantity {
@@ -119,8 +119,8 @@ function parseDecimal(text: string, number: NumberText, exponent: number, family
   if (digits.length > 18 || scale < NANO) return parseWide(number, { binary: 0, decimal: exponent }, family);
   const unscaled = withSign(number, integerOf(digits));
   // Kubernetes treats these as canonical, including `1.234`, `+5` and `0012`, and prints them unchanged.
-  const isKept = scale % 3 === 0 && !digits.endsWith('000') && digits[0] !== '0';
-  return isKept ? { unscaled, scale, wide: false, family, text } : { unscaled, scale, wide: false, family };
+  const keepsText = scale % 3 === 0 && !digits.endsWith('000') && digits[0] !== '0';
+  return keepsText ? { unscaled, scale, wide: false, family, text } : { unscaled, scale, wide: false, family };
 }
 
 function parseBinary(text: string, number: NumberText, exponent: number): Quantity {
@@ -147,7 +147,7 @@ function parseWide(
   if (magnitude === 0n) return { unscaled: 0, scale, wide: true, family };
   if (scale > maxDigits) throw new ParseError(numberWrong);
 
-  const nanos = BigInt(atScale(magnitude, scale, NANO));
+  const nanos = BigInt(rescale(magnitude, scale, NANO));
   if (family === 'BinarySI' && nanos > maxInt64 * 10n ** 9n) {
     return { unscaled: withSign(number, maxInt64), scale: 0, wide: true, family };
   }
@@ -197,7 +197,7 @@ function formatBinary(quantity: Quantity): string {
   if (!isBinaryExact(quantity)) {
     return formatDecimal({ ...quantity, family: scale > maxDigits ? 'DecimalExponent' : 'DecimalSI' });
   }
-  const [mantissa, times] = withoutFactors(atScale(unscaled, scale, 0), 1024);
+  const [mantissa, times] = withoutFactors(rescale(unscaled, scale, 0), 1024);
   return `${mantissa}${binarySuffixes[times] ?? ''}`;
 }
 
@@ -220,7 +220,7 @@ function formatDecimal({ unscaled, scale, family }: Quantity): string {
   return `${number}${decimalSuffixes.get(suffix) ?? ''}`;
 }
 
-const canonical = remembered((text) => formatQuantity(parseQuantity(text.trim())), { maxLength: maxRememberedLength });
+const canonical = memoize((text) => formatQuantity(parseQuantity(text.trim())), { maxLength: maxCachedLength });
 
 /** Returns the stored form of a quantity: `0.5` is `500m`. Surrounding space is ignored, as in decoding. */
 export function canonicalQuantity(value: string | number): string {
@@ -243,8 +243,8 @@ export function addQuantities(first: Quantity, second: Quantity): Quantity {
     return { unscaled, scale, wide: true, family };
   }
   const scale = Math.min(first.scale, second.scale);
-  const a = atScale(first.unscaled, first.scale, scale);
-  const b = atScale(second.unscaled, second.scale, scale);
+  const a = rescale(first.unscaled, first.scale, scale);
+  const b = rescale(second.unscaled, second.scale, scale);
   const unscaled = sum(a, b);
   const fits = isNarrow && isInt64(a) && isInt64(b) && isInt64(unscaled);
   return { unscaled, scale, wide: !fits, family };
@@ -257,7 +257,7 @@ export function subtractQuantities(first: Quantity, second: Quantity): Quantity 
 
 /** Returns the negated quantity. */
 export function negateQuantity({ unscaled, scale, wide, family }: Quantity): Quantity {
-  return { unscaled: negated(unscaled), scale, wide, family };
+  return { unscaled: negate(unscaled), scale, wide, family };
 }
 
 /** Compares two quantities: -1, 0 or 1. */
@@ -272,7 +272,7 @@ export function compareQuantities(first: Quantity, second: Quantity): -1 | 0 | 1
   const lengths = decimalLength(first) - decimalLength(second);
   if (lengths !== 0) return lengths * sign < 0 ? -1 : 1;
   const scale = Math.min(first.scale, second.scale);
-  return order(atScale(first.unscaled, first.scale, scale), atScale(second.unscaled, second.scale, scale));
+  return order(rescale(first.unscaled, first.scale, scale), rescale(second.unscaled, second.scale, scale));
 }
 
 /** Returns the sign: -1, 0 or 1. */
@@ -288,7 +288,7 @@ export function asInt64({ unscaled, scale, wide }: Quantity): bigint | undefined
   if (wide || scale < 0) return undefined;
   if (unscaled === 0) return 0n;
   if (scale > 18) return undefined;
-  const value = BigInt(atScale(unscaled, scale, 0));
+  const value = BigInt(rescale(unscaled, scale, 0));
   return isInt64(value) ? value : undefined;
 }
 
@@ -320,7 +320,7 @@ export function scaledValue(quantity: Quantity, scale: number): bigint {
   const { unscaled, wide } = quantity;
   if (quantity.scale - scale > maxDigits) return unscaled === 0 ? 0n : unscaled > 0 ? maxInt64 : minInt64;
   if (!wide || unscaled > 0 || quantity.scale >= scale) {
-    return saturated(BigInt(atScale(unscaled, quantity.scale, scale)));
+    return saturated(BigInt(rescale(unscaled, quantity.scale, scale)));
   }
   // Kubernetes rounds a negative decimal towards zero and then adds one.
   const divisor = 10n ** BigInt(scale - quantity.scale);
@@ -340,12 +340,12 @@ export function wrappedValue(quantity: Quantity): bigint {
   const { unscaled, scale, wide } = quantity;
   if (scale > maxDigits || unscaled === 0) return 0n;
   if (!wide) {
-    const value = BigInt(atScale(unscaled, scale, 0));
+    const value = BigInt(rescale(unscaled, scale, 0));
     return isInt64(value) ? value : 0n;
   }
   const saturatedValue = scaledValue(quantity, 0);
   const isInRange = saturatedValue < maxInt64 && saturatedValue > minInt64;
-  return isInRange ? saturatedValue : BigInt.asIntN(64, BigInt(atScale(unscaled, scale, 0)));
+  return isInRange ? saturatedValue : BigInt.asIntN(64, BigInt(rescale(unscaled, scale, 0)));
 }
 
 /** Returns the value rounded up to an integer. Exact up to 2^53, which exceeds the memory of any machine in bytes. */
@@ -363,12 +363,12 @@ export function milliValue(quantity: Quantity): number {
 /** Rounds away from zero to a multiple of `10^scale`; multiples stay unchanged. */
 export function roundUpQuantity(quantity: Quantity, scale: number): Quantity {
   if (quantity.scale >= scale) return quantity;
-  const unscaled = atScale(quantity.unscaled, quantity.scale, scale);
+  const unscaled = rescale(quantity.unscaled, quantity.scale, scale);
   return { unscaled, scale, wide: quantity.wide, family: quantity.family };
 }
 
 /** Converts `value × 10^from` to units of `10^to`, rounded away from zero. */
-function atScale(value: Integer, from: number, to: number): Integer {
+function rescale(value: Integer, from: number, to: number): Integer {
   if (from >= to || value === 0) return timesPowerOfTen(value, from - to);
   const power = to - from;
   // All digits are cut off; only the rounding remains.
@@ -429,16 +429,16 @@ function order(a: Integer, b: Integer): -1 | 0 | 1 {
 }
 
 function absolute(value: Integer): Integer {
-  return value < 0 ? negated(value) : value;
+  return value < 0 ? negate(value) : value;
 }
 
 // Subtracts from zero to avoid a negative zero.
-function negated(value: Integer): Integer {
+function negate(value: Integer): Integer {
   return typeof value === 'number' ? 0 - value : -value;
 }
 
 function withSign({ sign }: NumberText, magnitude: Integer): Integer {
-  return sign === '-' ? negated(magnitude) : magnitude;
+  return sign === '-' ? negate(magnitude) : magnitude;
 }
 
 function integerOf(digits: string): Integer {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { remembered } from './remembered.ts';
+import { memoize } from './remembered.ts';
 
 function counted() {
   let count = 0;
-  const of = remembered((text) => ({ text, number: ++count }), { maxLength: 8 });
+  const of = memoize((text) => ({ text, number: ++count }), { maxLength: 8 });
   return { of, count: () => count };
 }
 
@@ -34,7 +34,7 @@ test('remembers no more than so many', () => {
 
 test('failures are not memoized', () => {
   let isBroken = true;
-  const of = remembered(
+  const of = memoize(
     (text) => {
       if (isBroken) throw new Error(text);
       return text;

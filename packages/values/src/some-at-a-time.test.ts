@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { someAtATime } from './some-at-a-time.ts';
+import { mapConcurrently } from './some-at-a-time.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('results come in the order of the items, and no more are under way than allowed', async () => {
   let active = 0;
   let most = 0;
-  const results = await someAtATime([3, 1, 2, 0], 2, async (turns, index) => {
+  const results = await mapConcurrently([3, 1, 2, 0], 2, async (turns, index) => {
     most = Math.max(most, ++active);
     for (let left = turns; left > 0; left--) await turn();
     active--;
@@ -24,10 +24,10 @@ test('a failure is thrown when the items in progress have ended, and no further 
     await turn();
     ended.push(item);
   };
-  await assert.rejects(someAtATime([1, 0, 2, 3], 2, work), /broken/);
+  await assert.rejects(mapConcurrently([1, 0, 2, 3], 2, work), /broken/);
   assert.deepEqual(ended, [1]);
 });
 
 test('nothing comes of nothing', async () => {
-  assert.deepEqual(await someAtATime([], 5, async () => assert.fail()), []);
+  assert.deepEqual(await mapConcurrently([], 5, async () => assert.fail()), []);
 });

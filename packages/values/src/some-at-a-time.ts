@@ -6,7 +6,7 @@
  * await mapConcurrently(pods, 20, (pod) => client.delete(podKind, referenceTo(pod)));
  * ```
  */
-export async function someAtATime<T, R>(
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T, index: number) => Promise<R>,

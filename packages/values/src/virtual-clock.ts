@@ -28,7 +28,7 @@ type Timer = { readonly due: Instant; readonly order: number; callback: (() => v
 export type Settle = () => Promise<void>;
 
 /** Creates a clock at `start`. `advanceAsync` calls `settle` around each timer. */
-export function virtualClock(start: Instant = 0, settle: Settle = turn): VirtualClock {
+export function virtualClock(start: Instant = 0, settle: Settle = eventLoopTurn): VirtualClock {
   let now = start;
   let timersSet = 0;
   const timers = timerHeap();
@@ -79,29 +79,29 @@ export function virtualClock(start: Instant = 0, settle: Settle = turn): Virtual
 }
 
 /** Resolution of a present-day timestamp in milliseconds. */
-const leastMs = 2 ** -12;
+const minStepMs = 2 ** -12;
 
 /** A timer never fires early: code that finds some time left would wait for it again, forever. */
 function dueAfter(now: Instant, delayMs: number): Instant {
   const due = now + delayMs;
-  return due - now < delayMs ? due + leastMs : due;
+  return due - now < delayMs ? due + minStepMs : due;
 }
 
 /** Waits for one turn of the event loop, after which every promise that needs no time has settled. */
-function turn(): Promise<void> {
+function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** After this many ticks the event loop runs, which detects unhandled errors. */
-const ticksATurn = 100;
+const ticksPerTurn = 100;
 
 /**
  * Returns a faster `settle` for code that waits only for promises and this clock, never for I/O: a tick runs when no
  * promise can settle, like an event loop turn, at a fraction of the cost.
  */
-export function ticking(): Settle {
+export function createTickSettle(): Settle {
   let ticks = 0;
-  return () => (++ticks % ticksATurn === 0 ? turn() : new Promise((resolve) => process.nextTick(resolve)));
+  return () => (++ticks % ticksPerTurn === 0 ? eventLoopTurn() : new Promise((resolve) => process.nextTick(resolve)));
 }
 
 /** Binary heap by due time. Cancelled timers are dropped when they reach the top. */

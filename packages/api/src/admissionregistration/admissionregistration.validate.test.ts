@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { invalid } from '@kruise/schema/field-error';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from '../meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from '../meta/kind.fixtures.ts';
 import {
   defaultMutatingWebhookConfiguration,
   defaultValidatingAdmissionPolicy,
@@ -41,7 +41,7 @@ describe('a webhook', () => {
   );
   const withWebhook = (webhook: Json) => make({ webhooks: [{ ...sound, ...webhook }] });
   const service = (given: Json) => ({ clientConfig: { service: { namespace: 'a', name: 'b', ...given } } });
-  faultsAre(withWebhook, (object) => validateWebhookConfiguration(object, check), [
+  testErrors(withWebhook, (object) => validateWebhookConfiguration(object, check), [
     ['is somewhere', {}, []],
     [
       'has a name of three parts',
@@ -93,7 +93,7 @@ describe('a webhook', () => {
       ['webhooks[0].matchConditions[0].expression: Invalid value: "bad": compilation failed: bad'],
     ],
   ]);
-  changeFaultsAre(withWebhook, (object, old) => validateWebhookConfigurationUpdate(object, old, check), [
+  testUpdateErrors(withWebhook, (object, old) => validateWebhookConfigurationUpdate(object, old, check), [
     ['may keep stored settings', { sideEffects: 'Some' }, { sideEffects: 'Some', timeoutSeconds: 5 }, []],
     [
       'keeps conditions that no longer compile',
@@ -109,7 +109,7 @@ describe('a policy', () => {
   const make = objectsOf<ValidatingAdmissionPolicy>(validatingAdmissionPolicy, {}, defaultValidatingAdmissionPolicy);
   const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
   const either = 'validations or auditAnnotations must contain at least one item';
-  faultsAre(withSpec, (policy) => validateValidatingAdmissionPolicy(policy, check), [
+  testErrors(withSpec, (policy) => validateValidatingAdmissionPolicy(policy, check), [
     ['demands something of something', {}, []],
     [
       'demands something',
@@ -187,7 +187,7 @@ describe('a binding of a policy', () => {
     defaultValidatingAdmissionPolicyBinding,
   );
   const withSpec = (spec: Json) => make({ spec: { policyName: 'p', validationActions: ['Deny'], ...spec } });
-  faultsAre(withSpec, validateValidatingAdmissionPolicyBinding, [
+  testErrors(withSpec, validateValidatingAdmissionPolicyBinding, [
     ['has validation actions', {}, []],
     [
       'needs a validation action',

@@ -1,12 +1,12 @@
 import type { Draft } from '@kruise/schema/draft';
 import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
 import { isSame } from '../meta/same.ts';
-import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import { incrementGeneration, keepSpec, keepStatus, resetNewObject } from '../meta/strategy.ts';
 import { templateGeneration } from './daemonset.default.ts';
 import type { DaemonSet } from './daemonset.ts';
 
 export function prepareDaemonSetForCreate(object: Draft<DaemonSet>): void {
-  startAfresh(object);
+  resetNewObject(object);
   dropDisabledTemplateFields(object.spec?.template, undefined);
   setTemplateGeneration(object, Math.max(1, templateGenerationOf(object)));
 }
@@ -16,7 +16,7 @@ export function prepareDaemonSetForUpdate(object: Draft<DaemonSet>, old: DaemonS
   dropDisabledTemplateFields(object.spec?.template, old.spec?.template);
   const changes = isSame(object.spec?.template, old.spec?.template) ? 0 : 1;
   setTemplateGeneration(object, templateGenerationOf(old) + changes);
-  countGeneration(object, old);
+  incrementGeneration(object, old);
 }
 
 export function prepareDaemonSetStatusUpdate(object: Draft<DaemonSet>, old: DaemonSet): void {

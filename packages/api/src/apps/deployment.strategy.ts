@@ -1,11 +1,11 @@
 import type { Draft } from '@kruise/schema/draft';
 import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
 import { isSame } from '../meta/same.ts';
-import { keepSpec, keepStatus, nextGeneration, startAfresh } from '../meta/strategy.ts';
+import { keepSpec, keepStatus, nextGeneration, resetNewObject } from '../meta/strategy.ts';
 import type { Deployment } from './deployment.ts';
 
 export function prepareDeploymentForCreate(object: Draft<Deployment>): void {
-  startAfresh(object);
+  resetNewObject(object);
   dropDisabledTemplateFields(object.spec?.template, undefined);
 }
 

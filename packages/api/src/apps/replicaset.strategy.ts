@@ -1,17 +1,17 @@
 import type { Draft } from '@kruise/schema/draft';
 import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
-import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import { incrementGeneration, keepSpec, keepStatus, resetNewObject } from '../meta/strategy.ts';
 import type { ReplicaSet } from './replicaset.ts';
 
 export function prepareReplicaSetForCreate(object: Draft<ReplicaSet>): void {
-  startAfresh(object);
+  resetNewObject(object);
   dropDisabledTemplateFields(object.spec?.template, undefined);
 }
 
 export function prepareReplicaSetForUpdate(object: Draft<ReplicaSet>, old: ReplicaSet): void {
   keepStatus(object, old);
   dropDisabledTemplateFields(object.spec?.template, old.spec?.template);
-  countGeneration(object, old);
+  incrementGeneration(object, old);
 }
 
 export function prepareReplicaSetStatusUpdate(object: Draft<ReplicaSet>, old: ReplicaSet): void {

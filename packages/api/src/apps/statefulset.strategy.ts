@@ -1,17 +1,17 @@
 import type { Draft } from '@kruise/schema/draft';
 import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
-import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import { incrementGeneration, keepSpec, keepStatus, resetNewObject } from '../meta/strategy.ts';
 import type { StatefulSet } from './statefulset.ts';
 
 export function prepareStatefulSetForCreate(object: Draft<StatefulSet>): void {
-  startAfresh(object);
+  resetNewObject(object);
   dropDisabled(object, undefined);
 }
 
 export function prepareStatefulSetForUpdate(object: Draft<StatefulSet>, old: StatefulSet): void {
   keepStatus(object, old);
   dropDisabled(object, old);
-  countGeneration(object, old);
+  incrementGeneration(object, old);
 }
 
 export function prepareStatefulSetStatusUpdate(object: Draft<StatefulSet>, old: StatefulSet): void {

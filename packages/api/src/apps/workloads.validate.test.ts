@@ -4,7 +4,7 @@ import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
-import { type Json, told } from '../core/pod.fixtures.ts';
+import { formatErrors, type Json } from '../core/pod.fixtures.ts';
 import { defaultReplicationController } from '../core/replicationcontroller.default.ts';
 import { replicationController } from '../core/replicationcontroller.ts';
 import { validateReplicationController } from '../core/replicationcontroller.validate.ts';
@@ -209,15 +209,17 @@ const rows: readonly Row[] = [
 ];
 for (const { name, causes, faults } of rows) {
   test(`${name} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
-    assert.deepEqual(told(causes), faults);
+    assert.deepEqual(formatErrors(causes), faults);
   });
 }
 
 test('the data of a ControllerRevision is required and immutable', () => {
   const revision = (data: unknown) => codecOf(controllerRevision.root).fromJson({ metadata, data, revision: 1 });
-  assert.deepEqual(told(validateControllerRevision(revision({ a: 1 }))), []);
-  assert.deepEqual(told(validateControllerRevision(revision(undefined))), ['data: Required value: data is mandatory']);
-  const [fault] = told(validateControllerRevisionUpdate(revision({ a: 2 }), revision({ a: 1 })));
+  assert.deepEqual(formatErrors(validateControllerRevision(revision({ a: 1 }))), []);
+  assert.deepEqual(formatErrors(validateControllerRevision(revision(undefined))), [
+    'data: Required value: data is mandatory',
+  ]);
+  const [fault] = formatErrors(validateControllerRevisionUpdate(revision({ a: 2 }), revision({ a: 1 })));
   assert.match(fault!, /^data: Invalid value: .*: field is immutable$/);
 });
 

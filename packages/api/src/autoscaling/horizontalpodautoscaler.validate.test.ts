@@ -1,5 +1,5 @@
 import { describe } from 'node:test';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from '../meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from '../meta/kind.fixtures.ts';
 import { defaultHorizontalPodAutoscaler } from './horizontalpodautoscaler.default.ts';
 import { type HorizontalPodAutoscaler, horizontalPodAutoscaler } from './horizontalpodautoscaler.ts';
 import {
@@ -12,7 +12,7 @@ const make = objectsOf<HorizontalPodAutoscaler>(horizontalPodAutoscaler, {}, def
 const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
 
 describe('an autoscaler', () => {
-  faultsAre(withSpec, validateHorizontalPodAutoscaler, [
+  testErrors(withSpec, validateHorizontalPodAutoscaler, [
     ['scales by the use of CPU', {}, []],
     ['has the default policies if none are given', { behavior: { scaleUp: {} } }, []],
     [
@@ -58,7 +58,7 @@ describe('an autoscaler', () => {
       ['spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600'],
     ],
   ]);
-  changeFaultsAre(withSpec, validateHorizontalPodAutoscalerUpdate, [
+  testUpdateErrors(withSpec, validateHorizontalPodAutoscalerUpdate, [
     [
       'that scaled to nothing may go on to, given a metric that knows without Pods',
       { minReplicas: 0 },

@@ -1,12 +1,12 @@
 import type { Draft } from '@kruise/schema/draft';
 import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
-import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import { incrementGeneration, keepSpec, keepStatus, resetNewObject } from '../meta/strategy.ts';
 import type { Job, JobSpec } from './job.ts';
 import { controllerUidLabels, jobNameLabels } from './job.validate.ts';
 
 /** Prepares a Job for creation. Its name and UID are already set, and identify its Pods. */
 export function prepareJobForCreate(job: Draft<Job>): void {
-  startAfresh(job);
+  resetNewObject(job);
   if (!job.spec) return;
   if (!job.spec.manualSelector) generateSelector(job, job.spec);
   dropDisabledTemplateFields(job.spec.template, undefined);
@@ -15,7 +15,7 @@ export function prepareJobForCreate(job: Draft<Job>): void {
 export function prepareJobForUpdate(job: Draft<Job>, old: Job): void {
   keepStatus(job, old);
   dropDisabledTemplateFields(job.spec?.template, old.spec?.template);
-  countGeneration(job, old);
+  incrementGeneration(job, old);
 }
 
 export function prepareJobStatusUpdate(job: Draft<Job>, old: Job): void {

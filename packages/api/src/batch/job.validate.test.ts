@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
-import { type Json, told } from '../core/pod.fixtures.ts';
+import { formatErrors, type Json } from '../core/pod.fixtures.ts';
 import { defaultJob } from './job.default.ts';
 import { prepareJobForCreate } from './job.strategy.ts';
 import { type Job, job as jobKind } from './job.ts';
@@ -77,7 +77,7 @@ const specs: readonly (readonly [given: Json, faults: readonly string[]])[] = [
 ];
 for (const [given, faults] of specs) {
   test(`a Job with ${JSON.stringify(given)} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
-    assert.deepEqual(told(validateJob(someJob(given))), faults);
+    assert.deepEqual(formatErrors(validateJob(someJob(given))), faults);
   });
 }
 
@@ -95,7 +95,7 @@ test('a Job selects by its own UID, and takes the labels of its Pods if it has n
 });
 
 test('a selector of the user is not replaced by a generated one', () => {
-  const [fault] = told(validateJob(someJob({ selector: { matchLabels: { a: 'b' } } })));
+  const [fault] = formatErrors(validateJob(someJob({ selector: { matchLabels: { a: 'b' } } })));
   assert.match(fault!, /^spec\.selector: .*`selector` not auto-generated$/);
 });
 
@@ -146,7 +146,7 @@ const updates: readonly {
 ];
 for (const { name, old, now, faults } of updates) {
   test(`a Job ${name}`, () => {
-    const causes = told(validateJobUpdate(someJob(now), someJob(old)));
+    const causes = formatErrors(validateJobUpdate(someJob(now), someJob(old)));
     assert.equal(causes.length, faults.length, causes.join('\n'));
     for (const [index, fault] of faults.entries()) assert.match(causes[index]!, fault);
   });
@@ -226,6 +226,9 @@ const statuses: readonly {
 ];
 for (const { name, old, now, faults } of statuses) {
   test(`in the status of a Job: ${name}`, () => {
-    assert.deepEqual(told(validateJobStatusUpdate(someJob({}, { status: now }), someJob({}, { status: old }))), faults);
+    assert.deepEqual(
+      formatErrors(validateJobStatusUpdate(someJob({}, { status: now }), someJob({}, { status: old }))),
+      faults,
+    );
   });
 }

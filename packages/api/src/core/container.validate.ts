@@ -37,7 +37,7 @@ import { validateFieldRef, validateKeyRef, validateResourceFieldRef } from './va
 import type { ValidVolumes } from './volume.validate.ts';
 
 /** The context of a container's validation: its Pod, and the valid volumes and claims of the Pod. */
-export type Surroundings = {
+export type ContainerContext = {
   readonly spec: PodSpec;
   readonly volumes: ValidVolumes;
   readonly claimNames: ReadonlySet<string>;
@@ -47,14 +47,14 @@ export const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const terminationMessagePolicies = ['File', 'FallbackToLogsOnError'];
 export const protocols = ['SCTP', 'TCP', 'UDP'];
 
-export function* validateContainers(surroundings: Surroundings, path: string): Generator<Cause> {
-  const { spec } = surroundings;
+export function* validateContainers(context: ContainerContext, path: string): Generator<Cause> {
+  const { spec } = context;
   const containers = spec.containers ?? [];
   if (containers.length === 0) return yield required(path);
   const names = new Set<string>();
   for (const [index, container] of containers.entries()) {
     const at = `${path}[${index}]`;
-    yield* validateContainer(container, surroundings, at);
+    yield* validateContainer(container, context, at);
     if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     names.add(container.name);
     yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
@@ -68,12 +68,12 @@ export function* validateContainers(surroundings: Surroundings, path: string): G
   }
 }
 
-export function* validateInitContainers(surroundings: Surroundings, path: string): Generator<Cause> {
-  const { spec } = surroundings;
+export function* validateInitContainers(context: ContainerContext, path: string): Generator<Cause> {
+  const { spec } = context;
   const names = new Set((spec.containers ?? []).map(({ name }) => name));
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
     const at = `${path}[${index}]`;
-    yield* validateContainer(container, surroundings, at);
+    yield* validateContainer(container, context, at);
     if (container.restartPolicy !== undefined) yield* oneOf(`${at}.restartPolicy`, container.restartPolicy, ['Always']);
     if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     else if (container.name) names.add(container.name);
@@ -92,14 +92,14 @@ export function* validateInitContainers(surroundings: Surroundings, path: string
 
 const longLivedFields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-export function* validateEphemeralContainers(surroundings: Surroundings, path: string): Generator<Cause> {
-  const { initContainers = [], containers, ephemeralContainers = [] } = surroundings.spec;
+export function* validateEphemeralContainers(context: ContainerContext, path: string): Generator<Cause> {
+  const { initContainers = [], containers, ephemeralContainers = [] } = context.spec;
   if (ephemeralContainers.length === 0) return;
   const others = new Set([...(containers ?? []), ...initContainers].map(({ name }) => name));
   const names = new Set(others);
   for (const [index, container] of ephemeralContainers.entries()) {
     const at = `${path}[${index}]`;
-    yield* validateContainer(container, surroundings, at);
+    yield* validateContainer(container, context, at);
     yield* validateImage(container, at);
     if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     names.add(container.name);
@@ -159,7 +159,7 @@ const padded = /^(?!\ufeff)[\s\x85]|(?!\ufeff)[\s\x85]$/;
 
 function* validateContainer(
   container: Container | EphemeralContainer,
-  { spec, volumes, claimNames }: Surroundings,
+  { spec, volumes, claimNames }: ContainerContext,
   path: string,
 ): Generator<Cause> {
   const { name, image, terminationMessagePolicy = '', imagePullPolicy = '', ports, env, envFrom } = container;

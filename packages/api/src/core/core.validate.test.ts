@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from '../meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from '../meta/kind.fixtures.ts';
 import { type ConfigMap, configMap } from './configmap.ts';
 import { validateConfigMap, validateConfigMapUpdate } from './configmap.validate.ts';
 import { type Endpoints, endpoints } from './endpoints.ts';
@@ -34,7 +34,7 @@ const once = 'field is immutable when `immutable` is set';
 
 describe('a ConfigMap', () => {
   const make = objectsOf<ConfigMap>(configMap, {});
-  faultsAre(make, validateConfigMap, [
+  testErrors(make, validateConfigMap, [
     ['holds texts and bytes', { data: { a: 'b' }, binaryData: { c: 'AAAA' } }, []],
     [
       'has each key once',
@@ -48,7 +48,7 @@ describe('a ConfigMap', () => {
     ],
     ['holds a mebibyte', { data: { a: 'x'.repeat(2 ** 20) } }, []],
   ]);
-  changeFaultsAre(make, validateConfigMapUpdate, [
+  testUpdateErrors(make, validateConfigMapUpdate, [
     ['may change', { data: { a: '1' } }, { data: { a: '2' } }, []],
     ['may become immutable', {}, { immutable: true }, []],
     [
@@ -62,7 +62,7 @@ describe('a ConfigMap', () => {
 
 describe('a Secret', () => {
   const make = objectsOf<Secret>(secret, {}, defaultSecret);
-  faultsAre(make, validateSecret, [
+  testErrors(make, validateSecret, [
     ['may be empty', {}, []],
     [
       'for TLS has a certificate and a key',
@@ -82,7 +82,7 @@ describe('a Secret', () => {
       ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],
     ],
   ]);
-  changeFaultsAre(make, validateSecretUpdate, [
+  testUpdateErrors(make, validateSecretUpdate, [
     ['keeps its type', {}, { type: 'other' }, ['type: Invalid value: "other": field is immutable']],
   ]);
 
@@ -98,7 +98,7 @@ describe('a Secret', () => {
 describe('Endpoints', () => {
   const make = objectsOf<Endpoints>(endpoints, {}, defaultEndpoints);
   const subset = (given: Json) => make({ subsets: [{ addresses: [{ ip: '10.0.0.1' }], ...given }] });
-  faultsAre(subset, validateEndpoints, [
+  testErrors(subset, validateEndpoints, [
     ['have addresses', {}, []],
     [
       'have an address, ready or not',
@@ -122,7 +122,7 @@ describe('Endpoints', () => {
 
 describe('a Namespace', () => {
   const make = objectsOf<Namespace>(namespace, {}, defaultNamespace);
-  faultsAre(make, validateNamespace, [
+  testErrors(make, validateNamespace, [
     ['is named by a label', {}, []],
     [
       'has finalizers with a domain',
@@ -130,7 +130,7 @@ describe('a Namespace', () => {
       ['spec.finalizers: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified'],
     ],
   ]);
-  changeFaultsAre(make, validateNamespaceStatusUpdate, [
+  testUpdateErrors(make, validateNamespaceStatusUpdate, [
     [
       'does not end without being deleted',
       {},
@@ -146,7 +146,7 @@ describe('a Namespace', () => {
 describe('a Node', () => {
   const make = objectsOf<Node>(node, {}, defaultNode);
   const taint = { key: 'a', value: 'b', effect: 'NoSchedule' };
-  faultsAre(make, validateNode, [
+  testErrors(make, validateNode, [
     ['may say nothing', {}, []],
     [
       'has taints of a known effect',
@@ -176,7 +176,7 @@ describe('a Node', () => {
       ],
     ],
   ]);
-  changeFaultsAre(make, validateNodeUpdate, [
+  testUpdateErrors(make, validateNodeUpdate, [
     ['may be given a block', {}, { spec: { podCIDR: '10.0.0.0/24' } }, []],
     [
       'keeps its block',
@@ -201,7 +201,7 @@ describe('a PersistentVolume', () => {
   const make = objectsOf<PersistentVolume>(persistentVolume, {}, defaultPersistentVolume);
   const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
   const csi = { hostPath: null, csi: { driver: 'a.example.com', volumeHandle: 'v' } };
-  faultsAre(withSpec, validatePersistentVolume, [
+  testErrors(withSpec, validatePersistentVolume, [
     ['has a size, modes and a source', {}, []],
     ['has modes', { accessModes: [] }, ['spec.accessModes: Required value']],
     [
@@ -239,7 +239,7 @@ describe('a PersistentVolume', () => {
       ['spec.csi.nodePublishSecretRef.namespace: Required value'],
     ],
   ]);
-  changeFaultsAre(withSpec, validatePersistentVolumeUpdate, [
+  testUpdateErrors(withSpec, validatePersistentVolumeUpdate, [
     ['may grow', {}, { capacity: { storage: '2Gi' } }, []],
     [
       'keeps its source',
@@ -265,7 +265,7 @@ describe('a PersistentVolume', () => {
 describe('a ResourceQuota', () => {
   const make = objectsOf<ResourceQuota>(resourceQuota, {});
   const withSpec = (spec: Json) => make({ spec });
-  faultsAre(withSpec, validateResourceQuota, [
+  testErrors(withSpec, validateResourceQuota, [
     ['limits known resources', { hard: { pods: '1', 'requests.cpu': '1', 'count/widgets.example.com': '3' } }, []],
     [
       'counts in whole numbers',
@@ -292,7 +292,7 @@ describe('a ResourceQuota', () => {
       ],
     ],
   ]);
-  changeFaultsAre(withSpec, validateResourceQuotaUpdate, [
+  testUpdateErrors(withSpec, validateResourceQuotaUpdate, [
     [
       'keeps its scopes',
       { scopes: ['BestEffort'] },
@@ -307,7 +307,7 @@ describe('a LimitRange', () => {
   const withLimit = (limit: Json) => make({ spec: { limits: [{ type: 'Container', ...limit }] } });
   const quantity = (value: number) =>
     `resource.Quantity{i:resource.int64Amount{value:${value}, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"${value}", Format:"DecimalSI"}`;
-  faultsAre(withLimit, validateLimitRange, [
+  testErrors(withLimit, validateLimitRange, [
     ['has a least and a most', { min: { cpu: '1' }, max: { cpu: '2' } }, []],
     [
       'has no more for the least than for the most',
@@ -353,7 +353,7 @@ describe('an Event', () => {
     reason: 'Bound',
     type: 'Normal',
   };
-  faultsAre(make, validateEvent, [
+  testErrors(make, validateEvent, [
     ['of the old form needs little', {}, []],
     [
       'is in the namespace of its object',
@@ -373,7 +373,7 @@ describe('an Event', () => {
       ],
     ],
   ]);
-  faultsAre(make, validateStrictEvent, [
+  testErrors(make, validateStrictEvent, [
     ['of today is whole', full, []],
     [
       'of today leaves the old fields alone',
@@ -386,7 +386,7 @@ describe('an Event', () => {
       ['series.count: Invalid value: "": should be at least 2'],
     ],
   ]);
-  changeFaultsAre(make, validateStrictEventUpdate, [
+  testUpdateErrors(make, validateStrictEventUpdate, [
     ['may come to repeat', full, { ...full, series: { count: 2, lastObservedTime: full.eventTime } }, []],
     ['keeps its reason', full, { ...full, reason: 'Other' }, ['reason: Invalid value: "Other": field is immutable']],
   ]);

@@ -60,10 +60,10 @@ function* validateAddress({ ip, hostname, nodeName }: EndpointAddress, path: str
   yield* validateEndpointIP(ip, `${path}.ip`);
 }
 
-function* validatePort(port: EndpointPort, isNamed: boolean, path: string): Generator<Cause> {
+function* validatePort(port: EndpointPort, isNameRequired: boolean, path: string): Generator<Cause> {
   const { name, protocol, appProtocol } = port;
   if (name) yield* refusals(`${path}.name`, name, validateDns1123Label(name));
-  else if (isNamed) yield required(`${path}.name`);
+  else if (isNameRequired) yield required(`${path}.name`);
   yield* refusals(`${path}.port`, port.port, validatePortNumber(port.port));
   yield* choice(`${path}.protocol`, protocol, protocols);
   if (appProtocol !== undefined) {

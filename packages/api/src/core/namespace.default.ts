@@ -15,7 +15,7 @@ export function defaultNamespace(namespace: Draft<Namespace>): void {
  * Adds the name label after the server has generated the name. An invalid name is not reported a second time as a
  * label.
  */
-export function labelWithMadeUpName(namespace: Draft<Namespace>): void {
+export function labelWithGeneratedName(namespace: Draft<Namespace>): void {
   if (validateLabelValue(namespace.metadata.name ?? '').length === 0) labelWithName(namespace);
 }
 

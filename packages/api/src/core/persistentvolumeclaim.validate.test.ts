@@ -9,7 +9,7 @@ import {
   validatePersistentVolumeClaim,
   validatePersistentVolumeClaimUpdate,
 } from './persistentvolumeclaim.validate.ts';
-import { type Json, told } from './pod.fixtures.ts';
+import { formatErrors, type Json } from './pod.fixtures.ts';
 
 const storage = (size: string) => ({ resources: { requests: { storage: size } } });
 
@@ -49,7 +49,7 @@ const specs: readonly (readonly [given: Json, faults: readonly string[]])[] = [
 ];
 for (const [given, faults] of specs) {
   test(`a PVC with ${JSON.stringify(given)} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
-    assert.deepEqual(told(validatePersistentVolumeClaim(someClaim(given))), faults);
+    assert.deepEqual(formatErrors(validatePersistentVolumeClaim(someClaim(given))), faults);
   });
 }
 
@@ -104,7 +104,10 @@ const updates: readonly {
 ];
 for (const { name, old, now, status, faults } of updates) {
   test(name, () => {
-    assert.deepEqual(told(validatePersistentVolumeClaimUpdate(someClaim(now, status), someClaim(old, status))), faults);
+    assert.deepEqual(
+      formatErrors(validatePersistentVolumeClaimUpdate(someClaim(now, status), someClaim(old, status))),
+      faults,
+    );
   });
 }
 

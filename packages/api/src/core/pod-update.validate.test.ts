@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Json, somePod, told, withContainer } from './pod.fixtures.ts';
+import { formatErrors, type Json, somePod, withContainer } from './pod.fixtures.ts';
 import {
   validatePodEphemeralContainersUpdate,
   validatePodResize,
@@ -84,13 +84,13 @@ const updates: readonly {
 ];
 for (const { name, old, now, faults } of updates) {
   test(`in an update of a Pod, ${name}`, () => {
-    assert.deepEqual(told(validatePodUpdate(somePod(now), somePod(old))), faults);
+    assert.deepEqual(formatErrors(validatePodUpdate(somePod(now), somePod(old))), faults);
   });
 }
 
 test('the name of a Pod is immutable', () => {
   const renamed = somePod({}, { metadata: { name: 'two' } });
-  assert.deepEqual(told(validatePodUpdate(renamed, somePod())), [
+  assert.deepEqual(formatErrors(validatePodUpdate(renamed, somePod())), [
     'metadata.name: Invalid value: "two": field is immutable',
   ]);
 });
@@ -150,18 +150,18 @@ const statuses: readonly {
 for (const { name, policy, old, now, faults } of statuses) {
   test(`in the status of a Pod, ${name}`, () => {
     const pods = [now, old].map((status) => somePod({ restartPolicy: policy }, { status }));
-    assert.deepEqual(told(validatePodStatusUpdate(pods[0]!, pods[1]!)), faults);
+    assert.deepEqual(formatErrors(validatePodStatusUpdate(pods[0]!, pods[1]!)), faults);
   });
 }
 
 test('an ephemeral container may be added, and stays as it is', () => {
   const debugged = somePod({ ephemeralContainers: [{ name: 'debug', image: 'busybox:1' }] });
   const other = somePod({ ephemeralContainers: [{ name: 'debug', image: 'busybox:2' }] });
-  assert.deepEqual(told(validatePodEphemeralContainersUpdate(debugged, somePod())), []);
-  assert.deepEqual(told(validatePodEphemeralContainersUpdate(other, debugged)), [
+  assert.deepEqual(formatErrors(validatePodEphemeralContainersUpdate(debugged, somePod())), []);
+  assert.deepEqual(formatErrors(validatePodEphemeralContainersUpdate(other, debugged)), [
     'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed',
   ]);
-  assert.deepEqual(told(validatePodEphemeralContainersUpdate(somePod(), debugged)), [
+  assert.deepEqual(formatErrors(validatePodEphemeralContainersUpdate(somePod(), debugged)), [
     'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n',
   ]);
 });
@@ -195,6 +195,6 @@ const resizes = [
 ];
 for (const { name, old, now, faults } of resizes) {
   test(`in a resize of a Pod, ${name}`, () => {
-    assert.deepEqual(told(validatePodResize(now, old)), faults);
+    assert.deepEqual(formatErrors(validatePodResize(now, old)), faults);
   });
 }

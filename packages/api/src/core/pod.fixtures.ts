@@ -33,6 +33,6 @@ export function withVolume(source: Json): Pod {
 }
 
 /** Formats errors as clients see them. */
-export function told(causes: Iterable<Cause>): readonly string[] {
+export function formatErrors(causes: Iterable<Cause>): readonly string[] {
   return [...causes].map(({ field, message }) => `${field}: ${message}`);
 }

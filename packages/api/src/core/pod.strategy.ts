@@ -4,7 +4,7 @@
 import type { Draft } from '@kruise/schema/draft';
 import type { ObjectMeta } from '../meta/object-meta.ts';
 import { isSame } from '../meta/same.ts';
-import { type CreateContext, countGeneration, keepStatus } from '../meta/strategy.ts';
+import { type CreateContext, incrementGeneration, keepStatus } from '../meta/strategy.ts';
 import type { PodAffinityTerm } from './affinity.ts';
 import type { Container } from './container.ts';
 import type { Pod, PodCondition, PodStatus } from './pod.ts';
@@ -38,7 +38,7 @@ function gatedCondition(now: string): Draft<PodCondition> {
 export function preparePodForUpdate(pod: Draft<Pod>, old: Pod): void {
   keepStatus(pod, old);
   dropDisabledFields(pod.spec!, old.spec);
-  countGeneration(pod, old);
+  incrementGeneration(pod, old);
 }
 
 /** The `status` subresource changes only labels, annotations and the status. */
@@ -60,7 +60,7 @@ export function preparePodEphemeralContainersUpdate(pod: Draft<Pod>, old: Pod): 
   const spec = { ...old.spec } as Draft<PodSpec>;
   if (ephemeralContainers) spec.ephemeralContainers = ephemeralContainers;
   else delete spec.ephemeralContainers;
-  takeOver(pod, old, spec);
+  replaceByOld(pod, old, spec);
 }
 
 /** The `resize` subresource changes only the resources of containers. */
@@ -70,11 +70,11 @@ export function preparePodResize(pod: Draft<Pod>, old: Pod): void {
     (list) => (now[list] ?? []).length !== (was[list] ?? []).length,
   );
   // Validation refuses added, removed or reordered containers, so it must see them.
-  if (isReshaped) countGeneration(pod, old);
+  if (isReshaped) incrementGeneration(pod, old);
   else {
     const spec = { ...was, containers: withResources(now.containers, was.containers) } as Draft<PodSpec>;
     if (now.initContainers) spec.initContainers = withResources(now.initContainers, was.initContainers ?? []);
-    takeOver(pod, old, spec);
+    replaceByOld(pod, old, spec);
   }
 }
 
@@ -88,14 +88,14 @@ function withResources(now: Draft<Container[]>, was: readonly Container[]): Draf
 }
 
 /** Replaces the Pod by the old one with another spec. */
-function takeOver(pod: Draft<Pod>, old: Pod, spec: Draft<PodSpec>): void {
+function replaceByOld(pod: Draft<Pod>, old: Pod, spec: Draft<PodSpec>): void {
   const { managedFields, resourceVersion } = pod.metadata;
   pod.spec = spec;
   keepStatus(pod, old);
   pod.metadata = { ...(old.metadata as Draft<ObjectMeta>) };
   if (resourceVersion !== undefined) pod.metadata.resourceVersion = resourceVersion;
   if (managedFields !== undefined) pod.metadata.managedFields = managedFields;
-  countGeneration(pod, old);
+  incrementGeneration(pod, old);
 }
 
 function keepOwners(metadata: Draft<ObjectMeta>, { ownerReferences }: ObjectMeta): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Json, somePod, told, withContainer, withVolume } from './pod.fixtures.ts';
+import { formatErrors, type Json, somePod, withContainer, withVolume } from './pod.fixtures.ts';
 import { validatePod } from './pod.validate.ts';
 
 const containers: readonly (readonly [given: Json, faults: readonly string[]])[] = [
@@ -147,7 +147,7 @@ const containers: readonly (readonly [given: Json, faults: readonly string[]])[]
 for (const [given, faults] of containers) {
   test(`a container with ${JSON.stringify(given)} is refused`, () => {
     assert.deepEqual(
-      told(validatePod(withContainer(given))),
+      formatErrors(validatePod(withContainer(given))),
       faults.map((fault) => `spec.containers[0].${fault}`),
     );
   });
@@ -179,7 +179,7 @@ const soundContainers: readonly Json[] = [
 ];
 for (const given of soundContainers) {
   test(`a container with ${JSON.stringify(given)} is accepted`, () => {
-    assert.deepEqual(told(validatePod(withContainer(given))), []);
+    assert.deepEqual(formatErrors(validatePod(withContainer(given))), []);
   });
 }
 
@@ -294,7 +294,7 @@ const specs: readonly (readonly [given: Json, faults: readonly string[]])[] = [
 for (const [given, faults] of specs) {
   test(`a Pod with ${JSON.stringify(given)} is refused`, () => {
     assert.deepEqual(
-      told(validatePod(somePod(given))),
+      formatErrors(validatePod(somePod(given))),
       faults.map((fault) => `spec.${fault}`),
     );
   });
@@ -322,7 +322,7 @@ const soundSpecs: readonly Json[] = [
 ];
 for (const given of soundSpecs) {
   test(`a Pod with ${JSON.stringify(given)} is accepted`, () => {
-    assert.deepEqual(told(validatePod(somePod(given))), []);
+    assert.deepEqual(formatErrors(validatePod(somePod(given))), []);
   });
 }
 
@@ -379,7 +379,7 @@ for (const [given, faults] of volumes) {
   test(`a volume with ${JSON.stringify(given)} is refused, and cannot be mounted`, () => {
     const expected = faults.map((fault) => `spec.volumes[0].${fault}`);
     const unmounted = 'spec.containers[0].volumeMounts[0].name: Not found: "data"';
-    assert.deepEqual(told(validatePod(withVolume(given))), [...expected, unmounted]);
+    assert.deepEqual(formatErrors(validatePod(withVolume(given))), [...expected, unmounted]);
   });
 }
 
@@ -398,14 +398,14 @@ const soundVolumes: readonly Json[] = [
 ];
 for (const given of soundVolumes) {
   test(`a volume with ${JSON.stringify(given)} is accepted`, () => {
-    assert.deepEqual(told(validatePod(withVolume(given))), []);
+    assert.deepEqual(formatErrors(validatePod(withVolume(given))), []);
   });
 }
 
 test("all errors are reported at once, in Kubernetes' order", () => {
   const pod = somePod({ containers: [{ name: '', image: '' }], restartPolicy: 'x', hostname: 'A' });
   assert.deepEqual(
-    told(validatePod(pod)).map((fault) => fault.split(':')[0]),
+    formatErrors(validatePod(pod)).map((fault) => fault.split(':')[0]),
     ['spec.containers[0].name', 'spec.containers[0].image', 'spec.restartPolicy', 'spec.hostname'],
   );
 });
@@ -431,6 +431,6 @@ const annotations: readonly (readonly [given: Json, fault: string])[] = [
 for (const [given, fault] of annotations) {
   test(`a Pod with the annotation ${JSON.stringify(given)} is refused`, () => {
     const pod = somePod({}, { metadata: { annotations: given } });
-    assert.deepEqual(told(validatePod(pod)), [`metadata.annotations${fault}`]);
+    assert.deepEqual(formatErrors(validatePod(pod)), [`metadata.annotations${fault}`]);
   });
 }

@@ -1,10 +1,10 @@
 import type { Draft } from '@kruise/schema/draft';
-import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import { incrementGeneration, keepSpec, keepStatus, resetNewObject } from '../meta/strategy.ts';
 import { dropDisabledTemplateFields } from './pod-spec.strategy.ts';
 import type { ReplicationController } from './replicationcontroller.ts';
 
 export function prepareReplicationControllerForCreate(object: Draft<ReplicationController>): void {
-  startAfresh(object);
+  resetNewObject(object);
   dropDisabledTemplateFields(object.spec?.template, undefined);
 }
 
@@ -14,7 +14,7 @@ export function prepareReplicationControllerForUpdate(
 ): void {
   keepStatus(object, old);
   dropDisabledTemplateFields(object.spec?.template, old.spec?.template);
-  countGeneration(object, old);
+  incrementGeneration(object, old);
 }
 
 export function prepareReplicationControllerStatusUpdate(

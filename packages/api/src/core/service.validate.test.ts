@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Draft } from '@kruise/schema/draft';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from '../meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from '../meta/kind.fixtures.ts';
 import { defaultService } from './service.default.ts';
 import { keepAllocations, mirrorClusterIPs, prepareServiceForUpdate } from './service.strategy.ts';
 import { type Service, service } from './service.ts';
@@ -13,7 +13,7 @@ const withSpec = (spec: Json) => make({ spec: { ports: [port], ...spec } });
 const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
 
 describe('a Service', () => {
-  faultsAre(withSpec, validateService, [
+  testErrors(withSpec, validateService, [
     ['with a port is sound', {}, []],
     ['without ports has to be headless', { ports: [] }, ['spec.ports: Required value']],
     ['without ports is sound if headless', { ports: [], clusterIP: 'None', clusterIPs: ['None'] }, []],
@@ -100,7 +100,7 @@ describe('a change of a Service', () => {
     ipFamilies: ['IPv4'],
     ipFamilyPolicy: 'SingleStack',
   };
-  changeFaultsAre(withSpec, validateServiceUpdate, [
+  testUpdateErrors(withSpec, validateServiceUpdate, [
     [
       'may add ports',
       addressed,

@@ -7,13 +7,13 @@ import { validateFlowSchema } from './flowschema.validate.ts';
 import type { PriorityLevelConfiguration } from './prioritylevelconfiguration.ts';
 import { validatePriorityLevelConfiguration } from './prioritylevelconfiguration.validate.ts';
 
-const told = (causes: Iterable<{ readonly field: string; readonly message: string }>) =>
+const formatErrors = (causes: Iterable<{ readonly field: string; readonly message: string }>) =>
   Array.from(causes, ({ field, message }) => `${field}: ${message}`);
 const resourceRule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['*'] };
 const group = { kind: 'Group', group: { name: 'g' } };
 
 const schema = (spec: object) =>
-  told(
+  formatErrors(
     validateFlowSchema({
       metadata: { name: 's' },
       spec: { priorityLevelConfiguration: { name: 'l' }, matchingPrecedence: 100, ...spec },
@@ -21,7 +21,9 @@ const schema = (spec: object) =>
   );
 const rule = (change: object) => schema({ rules: [{ subjects: [group], resourceRules: [resourceRule], ...change }] });
 const level = (spec: object, name = 'l') =>
-  told(validatePriorityLevelConfiguration({ metadata: { name }, spec } as unknown as PriorityLevelConfiguration));
+  formatErrors(
+    validatePriorityLevelConfiguration({ metadata: { name }, spec } as unknown as PriorityLevelConfiguration),
+  );
 const queuing = (change: object) =>
   level({
     type: 'Limited',

@@ -8,7 +8,7 @@ import {
   formatAddress,
   formatPrefix,
   isMappedAddress,
-  masked,
+  maskPrefix,
   type Prefix,
   parseLegacyAddress,
   parseLegacyPrefix,
@@ -92,9 +92,9 @@ export function* cidrWarnings(text: string, path: string): Generator<string> {
   const legacy = legacyPrefixOf(text);
   if (legacy === undefined) return;
   const block = unmapPrefix(legacy);
-  const network = formatPrefix(masked(block));
+  const network = formatPrefix(maskPrefix(block));
   let isSound = true;
-  if (masked(block).address.bits !== block.address.bits) {
+  if (maskPrefix(block).address.bits !== block.address.bits) {
     isSound = false;
     const single = `${formatAddress(block.address)}/${block.address.family === 4 ? 32 : 128}`;
     yield `${path}: CIDR value ${quote(text)} is ambiguous in this context (should be ${quote(network)} or ${quote(single)}?)`;

@@ -32,30 +32,31 @@ export function objectsOf<T>(kind: Kind<T>, sound: Json, setDefaults: (draft: Dr
 }
 
 /** Formats errors as clients see them, each once. */
-export function told(causes: Iterable<Cause>): readonly string[] {
+export function formatErrors(causes: Iterable<Cause>): readonly string[] {
   return [...new Set(Array.from(causes, ({ field, message }) => `${field}: ${message}`))];
 }
 
 export type Row = readonly [name: string, given: Json, faults: readonly string[]];
 
 /** Tests that each object has exactly the given errors. */
-export function faultsAre<T>(
+export function testErrors<T>(
   make: (given: Json) => T,
   validate: (object: T) => Iterable<Cause>,
   rows: readonly Row[],
 ): void {
-  for (const [name, given, faults] of rows) test(name, () => assert.deepEqual(told(validate(make(given))), faults));
+  for (const [name, given, faults] of rows)
+    test(name, () => assert.deepEqual(formatErrors(validate(make(given))), faults));
 }
 
 export type ChangeRow = readonly [name: string, before: Json, after: Json, faults: readonly string[]];
 
 /** Tests that each update has exactly the given errors. */
-export function changeFaultsAre<T>(
+export function testUpdateErrors<T>(
   make: (given: Json) => T,
   validate: (object: T, old: T) => Iterable<Cause>,
   rows: readonly ChangeRow[],
 ): void {
   for (const [name, before, after, faults] of rows) {
-    test(name, () => assert.deepEqual(told(validate(make(after), make(before))), faults));
+    test(name, () => assert.deepEqual(formatErrors(validate(make(after), make(before))), faults));
   }
 }

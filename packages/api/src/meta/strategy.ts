@@ -18,7 +18,7 @@ type Whole = { readonly metadata: ObjectMeta; readonly spec?: unknown; readonly 
 type DraftOf = { metadata: Draft<ObjectMeta>; spec?: unknown; status?: unknown };
 
 /** A new object has no status, and generation 1. */
-export function startAfresh(object: DraftOf): void {
+export function resetNewObject(object: DraftOf): void {
   delete object.status;
   object.metadata.generation = 1;
 }
@@ -36,7 +36,7 @@ export function keepSpec(object: DraftOf, old: Whole): void {
 }
 
 /** Increments the generation if the spec has changed. */
-export function countGeneration(object: DraftOf, old: Whole): void {
+export function incrementGeneration(object: DraftOf, old: Whole): void {
   if (!isSame(object.spec, old.spec)) nextGeneration(object, old);
 }
 

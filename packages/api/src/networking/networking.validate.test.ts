@@ -7,7 +7,7 @@ import {
   validateEndpointSlice,
   validateEndpointSliceUpdate,
 } from '../discovery/endpointslice.validate.ts';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from '../meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from '../meta/kind.fixtures.ts';
 import { type Ingress, ingress } from './ingress.ts';
 import { ingressWarnings, validateIngress, validateIngressUpdate } from './ingress.validate.ts';
 import { type IngressClass, ingressClass } from './ingressclass.ts';
@@ -30,7 +30,7 @@ describe('an Ingress', () => {
       },
     });
   const at = 'spec.rules[0].http.paths[0]';
-  faultsAre(withPath, validateIngress, [
+  testErrors(withPath, validateIngress, [
     ['leads a path to a Service', {}, []],
     ['needs a path type', { pathType: null }, [`${at}.pathType: Required value: pathType must be specified`]],
     ['has paths from the root', { path: 'a' }, [`${at}.path: Invalid value: "a": must be an absolute path`]],
@@ -42,7 +42,7 @@ describe('an Ingress', () => {
       [`${at}.backend: Required value: port name or number is required`],
     ],
   ]);
-  faultsAre((spec) => make({ spec }), validateIngress, [
+  testErrors((spec) => make({ spec }), validateIngress, [
     [
       'has rules or a backend for all',
       {},
@@ -54,7 +54,7 @@ describe('an Ingress', () => {
       ['spec.rules[0].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address'],
     ],
   ]);
-  changeFaultsAre((spec) => make({ spec }), validateIngressUpdate, [
+  testUpdateErrors((spec) => make({ spec }), validateIngressUpdate, [
     [
       'may change',
       { defaultBackend: backend },
@@ -72,7 +72,7 @@ describe('an Ingress', () => {
 describe('an IngressClass', () => {
   const make = objectsOf<IngressClass>(ingressClass, {}, defaultIngressClass);
   const parameters = { kind: 'K', name: 'n' };
-  faultsAre((spec) => make({ spec: { controller: 'example.com/c', ...spec } }), validateIngressClass, [
+  testErrors((spec) => make({ spec: { controller: 'example.com/c', ...spec } }), validateIngressClass, [
     ['names a controller', {}, []],
     [
       'names a controller with its domain',
@@ -90,7 +90,7 @@ describe('an IngressClass', () => {
       ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"],
     ],
   ]);
-  changeFaultsAre((controller) => make({ spec: controller }), validateIngressClassUpdate, [
+  testUpdateErrors((controller) => make({ spec: controller }), validateIngressClassUpdate, [
     [
       'keeps its controller',
       { controller: 'example.com/a' },
@@ -103,7 +103,7 @@ describe('an IngressClass', () => {
 describe('a NetworkPolicy', () => {
   const make = objectsOf<NetworkPolicy>(networkPolicy, {}, defaultNetworkPolicy);
   const withRule = (rule: Json) => make({ spec: { podSelector: {}, ingress: [rule] } });
-  faultsAre(withRule, validateNetworkPolicy, [
+  testErrors(withRule, validateNetworkPolicy, [
     ['lets everything in', {}, []],
     ['lets someone in', { from: [{}] }, ['spec.ingress[0].from[0]: Required value: must specify a peer']],
     [
@@ -126,7 +126,7 @@ describe('a NetworkPolicy', () => {
 describe('an IPAddress', () => {
   const parentRef = { resource: 'services', name: 'a', namespace: 'b' };
   const make = objectsOf<IPAddress>(ipAddress, { metadata: { name: '10.0.0.1' }, spec: { parentRef } });
-  faultsAre(make, validateIPAddress, [
+  testErrors(make, validateIPAddress, [
     ['is named by the address', {}, []],
     [
       'is named as the address is written',
@@ -147,7 +147,7 @@ describe('an IPAddress', () => {
 describe('a ServiceCIDR', () => {
   const make = objectsOf<ServiceCIDR>(serviceCIDR, {});
   const withRanges = (spec: Json) => make({ spec });
-  faultsAre(withRanges, validateServiceCIDR, [
+  testErrors(withRanges, validateServiceCIDR, [
     ['has a range', { cidrs: ['10.0.0.0/24'] }, []],
     ['has a range of each family', { cidrs: ['10.0.0.0/24', 'fd00::/112'] }, []],
     ['has at least one', {}, ['spec.cidrs: Required value: at least one CIDR required']],
@@ -159,7 +159,7 @@ describe('a ServiceCIDR', () => {
       ],
     ],
   ]);
-  changeFaultsAre(withRanges, validateServiceCIDRUpdate, [
+  testUpdateErrors(withRanges, validateServiceCIDRUpdate, [
     ['may be given the other family', { cidrs: ['10.0.0.0/24'] }, { cidrs: ['10.0.0.0/24', 'fd00::/112'] }, []],
     [
       'keeps its range',
@@ -173,7 +173,7 @@ describe('a ServiceCIDR', () => {
 describe('an EndpointSlice', () => {
   const make = objectsOf<EndpointSlice>(endpointSlice, { addressType: 'IPv4', endpoints: [] }, defaultEndpointSlice);
   const withEndpoint = (endpoint: Json) => make({ endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }] });
-  faultsAre(withEndpoint, validateEndpointSlice, [
+  testErrors(withEndpoint, validateEndpointSlice, [
     ['has addresses of its family', {}, []],
     ['has addresses', { addresses: [] }, ['endpoints[0].addresses: Required value: must contain at least 1 address']],
     [
@@ -187,7 +187,7 @@ describe('an EndpointSlice', () => {
       ['endpoints[0].hints.forZones[1].name: Duplicate value: "a"'],
     ],
   ]);
-  faultsAre(make, validateEndpointSlice, [
+  testErrors(make, validateEndpointSlice, [
     ['has each port once', { ports: [{ port: 1 }, { port: 2 }] }, ['ports[1].name: Duplicate value: ""']],
     [
       'has a thousand endpoints at most',
@@ -195,7 +195,7 @@ describe('an EndpointSlice', () => {
       ['endpoints: Too many: 1001: must have at most 1000 items'],
     ],
   ]);
-  changeFaultsAre(make, validateEndpointSliceUpdate, [
+  testUpdateErrors(make, validateEndpointSliceUpdate, [
     ['keeps its family', {}, { addressType: 'IPv6' }, ['addressType: Invalid value: "IPv6": field is immutable']],
   ]);
   test('counts changes of labels', () => {

@@ -19,20 +19,22 @@ import type { RoleRef, Subject } from './subject.ts';
 const apiGroup = 'rbac.authorization.k8s.io';
 const metadata = { name: 'a:b', namespace: 'default' };
 const ofCluster = { name: 'a:b' };
-const told = (causes: Iterable<{ readonly field: string; readonly message: string }>) =>
+const formatErrors = (causes: Iterable<{ readonly field: string; readonly message: string }>) =>
   Array.from(causes, ({ field, message }) => `${field}: ${message}`);
 
-const role = (rule: PolicyRule) => told(validateRole({ metadata, rules: [rule] } as unknown as Role));
+const role = (rule: PolicyRule) => formatErrors(validateRole({ metadata, rules: [rule] } as unknown as Role));
 const clusterRole = (rule: PolicyRule) =>
-  told(validateClusterRole({ metadata: ofCluster, rules: [rule] } as unknown as ClusterRole));
+  formatErrors(validateClusterRole({ metadata: ofCluster, rules: [rule] } as unknown as ClusterRole));
 const roleRef = { apiGroup, kind: 'Role', name: 'r' };
 const user: Subject = { kind: 'User', apiGroup, name: 'ann' };
 const bindingOf = (ref: RoleRef, ...subjects: readonly Subject[]) =>
   ({ metadata, roleRef: ref, subjects }) as unknown as RoleBinding;
 const binding = (ref: RoleRef, ...subjects: readonly Subject[]) =>
-  told(validateRoleBinding(bindingOf(ref, ...subjects)));
+  formatErrors(validateRoleBinding(bindingOf(ref, ...subjects)));
 const clusterBinding = (ref: RoleRef, ...subjects: readonly Subject[]) =>
-  told(validateClusterRoleBinding({ metadata: ofCluster, roleRef: ref, subjects } as unknown as ClusterRoleBinding));
+  formatErrors(
+    validateClusterRoleBinding({ metadata: ofCluster, roleRef: ref, subjects } as unknown as ClusterRoleBinding),
+  );
 
 const cases: readonly [name: string, faults: readonly string[], expected: readonly string[]][] = [
   ['a role may have a colon in its name', role({ verbs: ['get'], apiGroups: [''], resources: ['pods'] }), []],
@@ -88,13 +90,13 @@ for (const [name, faults, expected] of cases) test(name, () => assert.deepEqual(
 test('the role of a binding is immutable', () => {
   const old = { ...bindingOf(roleRef, user), metadata: { ...metadata, resourceVersion: '1' } } as RoleBinding;
   const other = { ...old, roleRef: { ...roleRef, name: 'other' } } as RoleBinding;
-  assert.deepEqual(told(validateRoleBindingUpdate(old, old)), []);
-  assert.match(told(validateRoleBindingUpdate(other, old))[0]!, /^roleRef: .*cannot change roleRef$/);
+  assert.deepEqual(formatErrors(validateRoleBindingUpdate(old, old)), []);
+  assert.match(formatErrors(validateRoleBindingUpdate(other, old))[0]!, /^roleRef: .*cannot change roleRef$/);
 });
 
 test('an aggregated role needs selectors', () => {
   const made = { metadata: ofCluster, aggregationRule: {} } as unknown as ClusterRole;
-  assert.deepEqual(told(validateClusterRole(made)), [
+  assert.deepEqual(formatErrors(validateClusterRole(made)), [
     'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
   ]);
 });

@@ -1,5 +1,5 @@
 import { describe } from 'node:test';
-import { changeFaultsAre, faultsAre, type Json, objectsOf } from '../meta/kind.fixtures.ts';
+import { type Json, objectsOf, testErrors, testUpdateErrors } from '../meta/kind.fixtures.ts';
 import { type CSIDriver, csiDriver } from './csidriver.ts';
 import { defaultCSIDriver, validateCSIDriver, validateCSIDriverUpdate } from './csidriver.validate.ts';
 import { type CSINode, csiNode } from './csinode.ts';
@@ -14,7 +14,7 @@ import { validateVolumeAttachment, validateVolumeAttachmentUpdate } from './volu
 describe('a StorageClass', () => {
   const make = objectsOf<StorageClass>(storageClass, { provisioner: 'example.com/p' }, defaultStorageClass);
   const term = { matchLabelExpressions: [{ key: 'zone', values: ['a'] }] };
-  faultsAre(make, validateStorageClass, [
+  testErrors(make, validateStorageClass, [
     ['needs a provisioner', {}, []],
     ['names someone', { provisioner: '' }, ['provisioner: Required value']],
     [
@@ -28,7 +28,7 @@ describe('a StorageClass', () => {
       ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'],
     ],
   ]);
-  changeFaultsAre(make, validateStorageClassUpdate, [
+  testUpdateErrors(make, validateStorageClassUpdate, [
     ['may let volumes grow', {}, { allowVolumeExpansion: true }, []],
     [
       'keeps its parameters',
@@ -48,7 +48,7 @@ describe('a StorageClass', () => {
 describe('a CSIDriver', () => {
   const make = objectsOf<CSIDriver>(csiDriver, {}, defaultCSIDriver);
   const withSpec = (spec: Json) => make({ spec });
-  faultsAre(withSpec, validateCSIDriver, [
+  testErrors(withSpec, validateCSIDriver, [
     ['may say nothing', {}, []],
     [
       'requests tokens of a minimum lifetime',
@@ -61,7 +61,7 @@ describe('a CSIDriver', () => {
       ['spec.tokenRequests[1].audience: Duplicate value: "a"'],
     ],
   ]);
-  changeFaultsAre(withSpec, validateCSIDriverUpdate, [
+  testUpdateErrors(withSpec, validateCSIDriverUpdate, [
     [
       'keeps whether it attaches',
       {},
@@ -75,23 +75,23 @@ describe('a CSINode', () => {
   const make = objectsOf<CSINode>(csiNode, {});
   const withDrivers = (spec: Json) => make({ spec });
   const driver = { name: 'd.example.com', nodeID: 'n', topologyKeys: ['a'] };
-  faultsAre(withDrivers, validateCSINode, [
+  testErrors(withDrivers, validateCSINode, [
     ['has drivers', { drivers: [driver] }, []],
     ['has each once', { drivers: [driver, driver] }, ['spec.drivers[1].name: Duplicate value: "d.example.com"']],
     ['is known to them', { drivers: [{ ...driver, nodeID: '' }] }, ['spec.drivers[0].nodeID: Required value']],
   ]);
-  changeFaultsAre(withDrivers, validateCSINodeUpdate, [
+  testUpdateErrors(withDrivers, validateCSINodeUpdate, [
     ['may lose a driver', { drivers: [driver] }, { drivers: [] }, []],
   ]);
 });
 
 describe('a CSIStorageCapacity', () => {
   const make = objectsOf<CSIStorageCapacity>(csiStorageCapacity, { storageClassName: 'a' });
-  faultsAre(make, validateCSIStorageCapacity, [
+  testErrors(make, validateCSIStorageCapacity, [
     ['may be nothing', { capacity: '0' }, []],
     ['is not less', { capacity: '-1' }, ['capacity: Invalid value: "-1": must be greater than or equal to 0']],
   ]);
-  changeFaultsAre(make, validateCSIStorageCapacityUpdate, [
+  testUpdateErrors(make, validateCSIStorageCapacityUpdate, [
     ['keeps its class', {}, { storageClassName: 'b' }, ['storageClassName: Invalid value: "b": field is immutable']],
   ]);
 });
@@ -101,7 +101,7 @@ describe('a VolumeAttachment', () => {
   const make = objectsOf<VolumeAttachment>(volumeAttachment, { spec: sound });
   const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
   const exactly = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
-  faultsAre(withSpec, validateVolumeAttachment, [
+  testErrors(withSpec, validateVolumeAttachment, [
     ['attaches a volume to a node', {}, []],
     ['attaches one', { source: {} }, [`spec.source: Required value: ${exactly}`]],
     [
@@ -110,7 +110,7 @@ describe('a VolumeAttachment', () => {
       ['spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of inline volumes'],
     ],
   ]);
-  changeFaultsAre(withSpec, validateVolumeAttachmentUpdate, [
+  testUpdateErrors(withSpec, validateVolumeAttachmentUpdate, [
     [
       'is for one node',
       {},

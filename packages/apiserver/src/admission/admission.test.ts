@@ -36,19 +36,19 @@ test('a returned object replaces the draft', async () => {
 });
 
 test('all mutating plugins are reinvoked once if one requests it', async () => {
-  const insatiable = appending('b', {
+  const reinvokingPlugin = appending('b', {
     mutate(attributes: Attributes, { requestAnother, round }) {
       requestAnother();
       const draft = draftOf<ConfigMap>(attributes);
       draft.data = { ...draft.data, order: `${draft.data?.['order'] ?? ''}b${round}` };
     },
   });
-  assert.equal(await orderOf(appending('a'), insatiable), 'ab0ab1');
+  assert.equal(await orderOf(appending('a'), reinvokingPlugin), 'ab0ab1');
 });
 
 test('the first denial ends the chain', async () => {
   const asked: string[] = [];
-  const judging = (name: string, refuses: boolean): AdmissionPlugin => ({
+  const validatingPlugin = (name: string, refuses: boolean): AdmissionPlugin => ({
     name,
     handles: () => true,
     validate() {
@@ -56,7 +56,11 @@ test('the first denial ends the chain', async () => {
       if (refuses) throw new Error(name);
     },
   });
-  const chain = admissionChain([judging('a', false), judging('b', true), judging('c', true)]);
+  const chain = admissionChain([
+    validatingPlugin('a', false),
+    validatingPlugin('b', true),
+    validatingPlugin('c', true),
+  ]);
   await assert.rejects(chain.validate(write()), { message: 'b' });
   assert.deepEqual(asked, ['a', 'b']);
 });

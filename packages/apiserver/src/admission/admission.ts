@@ -41,7 +41,7 @@ export type AdmissionPlugin = {
   /** Reports whether the plugin handles the write. Runs for every write, so the check must be fast. */
   handles(attributes: Attributes): boolean;
   /** Changes the draft, or returns an object that replaces the draft. Throws a StatusError to deny the write. */
-  mutate?(attributes: Attributes, passes: Passes): Mutated | Promise<Mutated>;
+  mutate?(attributes: Attributes, reinvocation: Reinvocation): Mutated | Promise<Mutated>;
   /** Throws a StatusError to deny the write. */
   validate?(attributes: Attributes): void | Promise<void>;
 };
@@ -53,7 +53,7 @@ type Mutated = KubeObject | undefined | void;
  * State of the mutating phase. All mutating plugins are reinvoked once after a webhook changed the object, because the
  * fields that the webhook added may lack defaults. There is no second reinvocation.
  */
-export type Passes = {
+export type Reinvocation = {
   readonly round: 0 | 1;
   requestAnother(): void;
   /** State that a plugin keeps for the reinvocation, by plugin name. */
@@ -71,11 +71,11 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   const mutating = plugins.filter(({ mutate }) => mutate);
   const validating = plugins.filter(({ validate }) => validate);
 
-  async function pass(attributes: Attributes, passes: Passes): Promise<Attributes> {
+  async function runMutators(attributes: Attributes, reinvocation: Reinvocation): Promise<Attributes> {
     let current = attributes;
     for (const plugin of mutating) {
       if (!plugin.handles(current)) continue;
-      const result = plugin.mutate!(current, passes);
+      const result = plugin.mutate!(current, reinvocation);
       const object = result instanceof Promise ? await result : result;
       if (object !== undefined && object !== current.object) current = { ...current, object };
     }
@@ -84,13 +84,13 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
 
   return {
     async mutate(attributes) {
-      let another = false;
+      let isRequested = false;
       const notes = new Map<string, unknown>();
       const requestAnother = () => {
-        another = true;
+        isRequested = true;
       };
-      const once = await pass(attributes, { round: 0, requestAnother, notes });
-      return another ? (await pass(once, { round: 1, requestAnother, notes })).object : once.object;
+      const once = await runMutators(attributes, { round: 0, requestAnother, notes });
+      return isRequested ? (await runMutators(once, { round: 1, requestAnother, notes })).object : once.object;
     },
     async validate(attributes) {
       for (const plugin of validating) {
@@ -108,7 +108,7 @@ export function draftOf<T>({ object }: Attributes): Draft<T> {
 }
 
 /** Reports whether a write is to the resource itself rather than to one of its subresources. */
-export function isAbout({ resource, subresource }: Attributes, kind: Pick<Kind, 'group' | 'plural'>): boolean {
+export function isWriteTo({ resource, subresource }: Attributes, kind: Pick<Kind, 'group' | 'plural'>): boolean {
   return subresource === '' && isResource(resource.kind, kind);
 }
 
@@ -117,7 +117,7 @@ export function isResource(one: Pick<Kind, 'group' | 'plural'>, other: Pick<Kind
 }
 
 /** Creates a 403 Forbidden error that names the object, if the object already has a name. */
-export function refuse(attributes: Attributes, why: string, causes?: readonly StatusCause[]): StatusError {
+export function forbiddenWrite(attributes: Attributes, why: string, causes?: readonly StatusCause[]): StatusError {
   return forbidden(attributes.resource.kind, nameOf(attributes), why, causes);
 }
 

@@ -1,5 +1,5 @@
 import { type ResourceQuota, resourceQuota } from '@kruise/api/core/resourcequota';
-import type { ApiAnswer, ApiRequest } from '@kruise/client/transport';
+import type { ApiRequest, ApiResponse } from '@kruise/client/transport';
 import type { Rbac } from '../authorization/rbac.ts';
 import type { Dial } from '../connect/node-connector.ts';
 import type { Core } from '../core.ts';
@@ -31,7 +31,7 @@ import { validatingWebhooks } from './plugins/validating-webhooks.ts';
 export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer' | 'clock' | 'random' | 'signal'> & {
   readonly rbac: Rbac;
   /** Sends a request to this server with the server's own identity. */
-  readonly send: (request: ApiRequest) => Promise<ApiAnswer>;
+  readonly send: (request: ApiRequest) => Promise<ApiResponse>;
   readonly inProcessWebhooks?: InProcessWebhooks | undefined;
   /** Connects to webhooks behind Services. */
   readonly dial?: Dial | undefined;

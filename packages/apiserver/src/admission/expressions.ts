@@ -157,22 +157,27 @@ export function bindingsOf(
   const { context, resource, subresource, namespace: namespaceName, name } = attributes;
   const { username, uid, groups, extra } = context.user;
   const user = { name: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
-  const asked = new AuthorizerValue(user, (question) => {
+  const authorizerValue = new AuthorizerValue(user, (checkedAttributes) => {
     const decision = authorizer.authorize(
-      'path' in question
-        ? { user: userOf(question.user), verb: question.verb, resource: false, path: question.path }
+      'path' in checkedAttributes
+        ? {
+            user: userOf(checkedAttributes.user),
+            verb: checkedAttributes.verb,
+            resource: false,
+            path: checkedAttributes.path,
+          }
         : {
-            user: userOf(question.user),
-            verb: question.verb,
+            user: userOf(checkedAttributes.user),
+            verb: checkedAttributes.verb,
             resource: true,
-            group: question.group,
+            group: checkedAttributes.group,
             version: '*',
-            plural: question.resource,
-            subresource: question.subresource,
-            namespace: question.namespace,
-            name: question.name,
-            ...(question.fieldSelector === '' ? {} : { fieldSelector: question.fieldSelector }),
-            ...(question.labelSelector === '' ? {} : { labelSelector: question.labelSelector }),
+            plural: checkedAttributes.resource,
+            subresource: checkedAttributes.subresource,
+            namespace: checkedAttributes.namespace,
+            name: checkedAttributes.name,
+            ...(checkedAttributes.fieldSelector === '' ? {} : { fieldSelector: checkedAttributes.fieldSelector }),
+            ...(checkedAttributes.labelSelector === '' ? {} : { labelSelector: checkedAttributes.labelSelector }),
           },
     );
     if (decision instanceof Promise) return { allowed: false, error: 'the authorizer cannot answer at once' };
@@ -184,8 +189,8 @@ export function bindingsOf(
     params: params ?? null,
     namespaceObject: namespace ?? null,
     request: requestOf(attributes, target),
-    authorizer: asked,
-    'authorizer.requestResource': new ResourceCheckValue(asked, {
+    authorizer: authorizerValue,
+    'authorizer.requestResource': new ResourceCheckValue(authorizerValue, {
       group: resource.kind.group,
       resource: resource.kind.plural,
       subresource,

@@ -17,12 +17,12 @@ export type Lookup = {
   /**
    * Resolves when the cache contains everything that was stored before the call. Plugins call this after a cache miss.
    */
-  caughtUp(): Promise<void>;
+  waitForCurrent(): Promise<void>;
 };
 
-export function createLookup(resources: ResourceRegistry, feed: { caughtUp(): Promise<void> }): Lookup {
+export function createLookup(resources: ResourceRegistry, feed: { waitForCurrent(): Promise<void> }): Lookup {
   return {
-    caughtUp: () => feed.caughtUp(),
+    waitForCurrent: () => feed.waitForCurrent(),
     of<T>({ group, version, plural }: Kind<T>): Objects<T> {
       let found: ObjectStorage | undefined;
       let foundAt = -1;

@@ -53,17 +53,17 @@ export function compiledSelector(selector: LabelSelector | null | undefined): Se
 }
 
 /** Candidate: an entry with criteria, and its index in the list. */
-export type Concerned<T> = readonly [index: number, entry: T];
+export type Candidate<T> = readonly [index: number, entry: T];
 
 export type Matcher = {
   /**
    * Returns the candidates for a write by operation and resource alone; object criteria are not evaluated. Most writes
    * have no candidates, so the result is memoized per kind.
    */
-  concerned<T extends { readonly criteria: Criteria }>(
+  candidates<T extends { readonly criteria: Criteria }>(
     all: readonly T[],
     attributes: Attributes,
-  ): readonly Concerned<T>[];
+  ): readonly Candidate<T>[];
   /** Returns the write in the version that the criteria select; undefined if the criteria do not match. */
   match(criteria: Criteria, attributes: Attributes): Target | undefined;
 };
@@ -86,10 +86,10 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
   }
 
   let generation = -1;
-  let known = new WeakMap<readonly unknown[], Map<string, readonly Concerned<unknown>[]>>();
+  let known = new WeakMap<readonly unknown[], Map<string, readonly Candidate<unknown>[]>>();
 
   return {
-    concerned<T extends { readonly criteria: Criteria }>(all: readonly T[], attributes: Attributes) {
+    candidates<T extends { readonly criteria: Criteria }>(all: readonly T[], attributes: Attributes) {
       if (generation !== resources.generation) {
         generation = resources.generation;
         known = new WeakMap();
@@ -101,16 +101,16 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
       const write = `${operation} ${group}/${version}/${plural}/${subresource} ${namespace === '' ? 'in no namespace' : ''}`;
       let found = byWrite.get(write);
       if (!found) {
-        const isConcerned = ({ criteria }: T) =>
+        const isCandidate = ({ criteria }: T) =>
           criteria.everyResource || targetOf(criteria.rules, criteria, attributes) !== undefined;
-        found = all.flatMap((who, index): Concerned<T>[] => (isConcerned(who) ? [[index, who]] : []));
+        found = all.flatMap((entry, index): Candidate<T>[] => (isCandidate(entry) ? [[index, entry]] : []));
         byWrite.set(write, found);
       }
       // The memo was computed from this same list.
-      return found as readonly Concerned<T>[];
+      return found as readonly Candidate<T>[];
     },
     match(criteria, attributes) {
-      const target = criteria.everyResource ? asIs(attributes) : targetOf(criteria.rules, criteria, attributes);
+      const target = criteria.everyResource ? sameTarget(attributes) : targetOf(criteria.rules, criteria, attributes);
       if (!target || !matchesNamespace(criteria, attributes) || !matchesObject(criteria, attributes)) return undefined;
       return targetOf(criteria.excluded, criteria, attributes) ? undefined : target;
     },
@@ -122,7 +122,7 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
     attributes: Attributes,
   ): Target | undefined {
     const { kind } = attributes.resource;
-    if (rules.some((rule) => matchesRule(rule, attributes, kind))) return asIs(attributes);
+    if (rules.some((rule) => matchesRule(rule, attributes, kind))) return sameTarget(attributes);
     if (!equivalent || rules.length === 0) return undefined;
     const others = equivalents(kind);
     if (others.length === 0) return undefined;
@@ -134,7 +134,7 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
   }
 }
 
-function asIs({ resource, kind }: Attributes): Target {
+function sameTarget({ resource, kind }: Attributes): Target {
   return { resource: resource.kind, kind };
 }
 
@@ -201,7 +201,7 @@ function createEquivalents(resources: ResourceRegistry): (kind: ResourceVersion)
 }
 
 /** Converts an object to the version of a target. */
-export function shownTo(
+export function convertToTarget(
   { version }: Target,
   { resource }: Attributes,
   object: KubeObject | undefined,

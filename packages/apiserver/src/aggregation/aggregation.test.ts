@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { type APIService, apiService } from '@kruise/api/apiregistration/apiservice';
 import { service } from '@kruise/api/core/service';
 import { createClient } from '@kruise/client/client';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 import { type Dial, networkConnector } from '../connect/node-connector.ts';
 import { inProcessTransport } from '../in-process.ts';
@@ -25,7 +25,7 @@ const resources = {
 
 /** Starts an aggregated server that records its requests. */
 async function startBackend() {
-  const authority = createAuthority('backend', systemClock.now());
+  const authority = createCertificateAuthority('backend', systemClock.now());
   const pair = authority.issue({
     subject: { commonName: 'wardle' },
     usages: ['server auth'],
@@ -55,7 +55,7 @@ async function startBackend() {
 /** Starts a server. `host` is the address of the Service's backend. */
 async function start({ host = 'localhost', dial }: { readonly host?: string; readonly dial?: Dial } = {}) {
   const backend = await startBackend();
-  const proxies = createAuthority('front-proxy', systemClock.now());
+  const proxies = createCertificateAuthority('front-proxy', systemClock.now());
   const frontProxyClient = proxies.issue({
     subject: { commonName: 'front-proxy-client' },
     usages: ['client auth'],

@@ -1,7 +1,7 @@
 import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
 import { service as serviceKind } from '@kruise/api/core/service';
 import { endpointSlice as endpointSliceKind } from '@kruise/api/discovery/endpointslice';
-import { refusalOf } from '@kruise/client/http/refusal';
+import { statusErrorOf } from '@kruise/client/http/refusal';
 import type { Transport } from '@kruise/client/transport';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
@@ -12,15 +12,15 @@ import type { Dial } from '../connect/node-connector.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { RemoteVersion } from '../discovery/discovery.ts';
-import type { Page } from '../http/pages.ts';
+import type { EndpointHandler } from '../http/pages.ts';
 import type { KubeObject } from '../object.ts';
 import { escapePath } from '../url-path.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import { type Aggregated, aggregatedVersions } from './aggregated.ts';
-import { type Asked, createAsk } from './ask.ts';
+import { createRemoteRequest, type RemoteResponse } from './ask.ts';
 import { type Availability, checkAvailability } from './availability.ts';
 import type { InProcessServers } from './in-process-servers.ts';
-import { passOn } from './proxy.ts';
+import { proxyToAggregated } from './proxy.ts';
 import { type OpenApiV2, type RemoteDocuments, readRemote } from './remote-documents.ts';
 import { createRemotes, type FrontProxyClient } from './remotes.ts';
 
@@ -29,7 +29,7 @@ export type Aggregation = {
   /**
    * Returns the handler of a decoded path that an aggregated server serves; undefined if this server serves the path.
    */
-  find(path: string): Page | undefined;
+  find(path: string): EndpointHandler | undefined;
   /** Returns a function that forwards a GET to an aggregated server; undefined if this server serves the request. */
   reader(context: RequestContext): (() => Promise<unknown>) | undefined;
   /** Group versions of the aggregated servers, for discovery. */
@@ -64,7 +64,7 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
   const services = lookup.of(apiServiceKind);
   const aggregated = aggregatedVersions(lookup);
   const remotes = createRemotes(core.clock, { ...options, resolve: createServiceResolver(lookup, core.random) });
-  const ask = createAsk(remotes, core.clock);
+  const requestRemote = createRemoteRequest(remotes, core.clock);
   const documents = new Map<string, RemoteDocuments>();
   const checking = new Set<string>();
   const changed = new Set<string>();
@@ -77,9 +77,9 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
     }
     checking.add(each.name);
     try {
-      const availability = await checkAvailability(lookup, servers, ask, each);
+      const availability = await checkAvailability(lookup, servers, requestRemote, each);
       if (availability.status === 'True') {
-        const read = await readRemote(ask, each);
+        const read = await readRemote(requestRemote, each);
         if (JSON.stringify(read) !== JSON.stringify(documents.get(each.name))) {
           documents.set(each.name, read);
           generation++;
@@ -150,7 +150,9 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
       if (all.size === 0) return undefined;
       const [, apis, group = '', version = ''] = path.split('/');
       const found = apis === 'apis' ? all.get(`${group}/${version}`) : undefined;
-      return found && ((exchange, context, headers) => passOn(remotes, found, exchange, context, headers));
+      return (
+        found && ((httpRequest, context, headers) => proxyToAggregated(remotes, found, httpRequest, context, headers))
+      );
     },
     reader({ info, query, user }) {
       const all = aggregated();
@@ -158,7 +160,7 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
       if (!found) return undefined;
       const escaped = escapePath(info.path);
       const path = query.size === 0 ? escaped : `${escaped}?${query}`;
-      return () => ask(found, path, user).then(objectIn);
+      return () => requestRemote(found, path, user).then(objectIn);
     },
     versions: () =>
       Array.from(aggregated().values(), ({ name, group, version, groupPriority, versionPriority, isAvailable }) => ({
@@ -182,8 +184,8 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
   };
 }
 
-function objectIn({ code, text }: Asked): unknown {
-  if (code !== 200) throw refusalOf({ code, body: text });
+function objectIn({ code, text }: RemoteResponse): unknown {
+  if (code !== 200) throw statusErrorOf({ code, body: text });
   return JSON.parse(text);
 }
 
@@ -192,6 +194,6 @@ function follow(core: Core, kind: Kind, changed: (type: WatchEvent['type'], obje
   const { storage } = core.resources.find(kind.group, kind.version, kind.plural)!;
   storage.cache.listAndWatch(
     { keyPrefix: storage.prefix },
-    { signal: core.signal, end: () => {}, receive: ({ type, cached }) => changed(type, cached.object) },
+    { signal: core.signal, finalizeDefinition: () => {}, receive: ({ type, cached }) => changed(type, cached.object) },
   );
 }

@@ -4,21 +4,21 @@ import type { Aggregated } from './aggregated.ts';
 import { identityHeaders, type Remotes } from './remotes.ts';
 
 /** Response of an aggregated server. */
-export type Asked = { readonly url: string; readonly code: number; readonly text: string };
+export type RemoteResponse = { readonly url: string; readonly code: number; readonly text: string };
 
 /** Sends a GET to an aggregated server, with this server's own identity unless a user is given. */
-export type Ask = (aggregated: Aggregated, path: string, user?: User) => Promise<Asked>;
+export type RemoteRequest = (aggregated: Aggregated, path: string, user?: User) => Promise<RemoteResponse>;
 
 const aggregator: User = { username: 'system:kube-aggregator', groups: ['system:masters'] };
-const patienceMs = 5000;
+const timeoutMs = 5000;
 /** Maximum size of a response; larger documents are rejected. */
-const longestAnswer = 64 << 20;
+const maxResponseBytes = 64 << 20;
 
-export function createAsk(remotes: Remotes, clock: Clock): Ask {
+export function createRemoteRequest(remotes: Remotes, clock: Clock): RemoteRequest {
   return async (aggregated, path, user = aggregator) => {
     const over = new AbortController();
-    const patience = new AbortController();
-    after(clock, patienceMs, patience.signal).then(
+    const timeout = new AbortController();
+    after(clock, timeoutMs, timeout.signal).then(
       () => over.abort(new Error('context deadline exceeded')),
       () => {},
     );
@@ -30,12 +30,12 @@ export function createAsk(remotes: Remotes, clock: Clock): Ask {
       let size = 0;
       for await (const chunk of body as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > longestAnswer) throw new Error(`the answer to ${path} is too long`);
+        if (size > maxResponseBytes) throw new Error(`the answer to ${path} is too long`);
         chunks.push(chunk);
       }
       return { url: backend.url, code, text: Buffer.concat(chunks).toString() };
     } finally {
-      patience.abort();
+      timeout.abort();
     }
   };
 }

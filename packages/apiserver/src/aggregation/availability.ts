@@ -1,7 +1,7 @@
 import { service as serviceKind } from '@kruise/api/core/service';
 import type { Lookup } from '../admission/lookup.ts';
 import type { Aggregated } from './aggregated.ts';
-import type { Ask } from './ask.ts';
+import type { RemoteRequest } from './ask.ts';
 import type { InProcessServers } from './in-process-servers.ts';
 
 /** Availability of the server behind an APIService, with the reason. */
@@ -18,7 +18,7 @@ const available: Availability = { status: 'True', reason: 'Passed', message: 'al
 export async function checkAvailability(
   lookup: Lookup,
   servers: InProcessServers,
-  ask: Ask,
+  requestRemote: RemoteRequest,
   aggregated: Aggregated,
 ): Promise<Availability> {
   const { namespace, name, port } = aggregated.service;
@@ -30,7 +30,7 @@ export async function checkAvailability(
     return no('ServicePortError', `${where} is not listening on port ${port}`);
   }
   const path = `/apis/${aggregated.group}/${aggregated.version}`;
-  const answer = await ask(aggregated, path).catch((error: Error) => error);
+  const answer = await requestRemote(aggregated, path).catch((error: Error) => error);
   if (answer instanceof Error) {
     if (/no endpoints/.test(answer.message)) return no('MissingEndpoints', `endpoints for ${where} have no addresses`);
     return no('FailedDiscoveryCheck', `failing or missing response from ${path}: ${answer.message}`);

@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import { failure, StatusError } from '@kruise/machinery/status';
 import type { Backend } from '../connect/backend.ts';
-import { noSuchResource } from '../handlers/refusal.ts';
+import { unknownResource } from '../handlers/refusal.ts';
 import { hasDotSegment, splitTarget } from '../url-path.ts';
 
 /** Request to an in-process server. The path is the one that was authorized, and has no dot segments. */
-export type Question = {
+export type InProcessRequest = {
   readonly path: string;
   readonly query: URLSearchParams;
   /** Accepted media types, as in the Accept header. */
@@ -16,7 +16,7 @@ export type Question = {
 /** In-process API server that serves reads. */
 export type InProcessServer = {
   /** Returns the response to a GET. Throws a `StatusError` on failure. */
-  get(question: Question): Promise<unknown>;
+  get(request: InProcessRequest): Promise<unknown>;
 };
 
 /** In-process servers by the Service that their APIServices reference: `namespace/name`. The Service need not exist. */
@@ -46,10 +46,10 @@ export function backendOf(server: InProcessServer, name: string): Backend {
   const send: Backend['send'] = async ({ method, path, headers }) => {
     const target = splitTarget(path);
     const accept = [headers.accept].flat().join(',');
-    const { code, object } = await answered(() => {
+    const { code, object } = await toResponse(() => {
       if (method !== 'GET') throw new StatusError(methodNotAllowed(method));
       // No resource has such a name, and resolving the dots would lead to a path that was not authorized.
-      if (hasDotSegment(target.path)) throw noSuchResource();
+      if (hasDotSegment(target.path)) throw unknownResource();
       return server.get({ path: target.path, query: new URLSearchParams(target.query), accept });
     });
     const body = Readable.from([Buffer.from(JSON.stringify(object))]);
@@ -58,9 +58,9 @@ export function backendOf(server: InProcessServer, name: string): Backend {
   return { url: `https://${name}`, send, upgrade: send };
 }
 
-async function answered(ask: () => Promise<unknown>): Promise<{ readonly code: number; readonly object: unknown }> {
+async function toResponse(get: () => Promise<unknown>): Promise<{ readonly code: number; readonly object: unknown }> {
   try {
-    return { code: 200, object: await ask() };
+    return { code: 200, object: await get() };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     return { code: error.code, object: error.status };

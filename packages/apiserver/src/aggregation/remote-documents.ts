@@ -1,5 +1,5 @@
 import type { Aggregated } from './aggregated.ts';
-import type { Ask } from './ask.ts';
+import type { RemoteRequest } from './ask.ts';
 
 /** Discovery and OpenAPI documents of an aggregated server, as of the last successful request. */
 export type RemoteDocuments = {
@@ -17,11 +17,11 @@ export type OpenApiV2 = {
 };
 
 /** Fetches all documents. Discovery is required; OpenAPI is optional. */
-export async function readRemote(ask: Ask, aggregated: Aggregated): Promise<RemoteDocuments> {
+export async function readRemote(requestRemote: RemoteRequest, aggregated: Aggregated): Promise<RemoteDocuments> {
   const root = `/apis/${aggregated.group}/${aggregated.version}`;
-  const list = await read(ask, aggregated, root);
-  const index = await read(ask, aggregated, '/openapi/v3').catch(() => undefined);
-  const v2 = await read(ask, aggregated, '/openapi/v2').catch(() => undefined);
+  const list = await read(requestRemote, aggregated, root);
+  const index = await read(requestRemote, aggregated, '/openapi/v3').catch(() => undefined);
+  const v2 = await read(requestRemote, aggregated, '/openapi/v2').catch(() => undefined);
   const entry = (index as { paths?: { [path: string]: { serverRelativeURL?: string } } })?.paths?.[root.slice(1)];
   return {
     resources: aggregatedEntries(list as ResourceList, aggregated),
@@ -30,8 +30,8 @@ export async function readRemote(ask: Ask, aggregated: Aggregated): Promise<Remo
   };
 }
 
-async function read(ask: Ask, aggregated: Aggregated, path: string): Promise<unknown> {
-  const { code, text, url } = await ask(aggregated, path);
+async function read(requestRemote: RemoteRequest, aggregated: Aggregated, path: string): Promise<unknown> {
+  const { code, text, url } = await requestRemote(aggregated, path);
   if (code !== 200) throw new Error(`bad status from ${url}${path}: ${code}`);
   return JSON.parse(text);
 }

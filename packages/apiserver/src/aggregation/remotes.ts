@@ -45,8 +45,8 @@ export function createRemotes(clock: Clock, { resolve, servers, client, dial }: 
   return {
     at(aggregated) {
       const { namespace, name } = aggregated.service;
-      const near = servers.get(`${namespace}/${name}`);
-      if (near) return backendOf(near, `${name}.${namespace}.svc`);
+      const inProcessServer = servers.get(`${namespace}/${name}`);
+      if (inProcessServer) return backendOf(inProcessServer, `${name}.${namespace}.svc`);
       const place = resolve(aggregated.service);
       return networkOf(aggregated).at({ scheme: 'https', ...place, serverName: `${name}.${namespace}.svc` });
     },

@@ -20,7 +20,7 @@ const namespace = 'default';
 const ports = [{ port: 80 }];
 const wanted = (name: string, spec: Spec = {}) => ({ metadata: { name, namespace }, spec: { ports, ...spec } as Spec });
 const server = await startTestServer();
-afterEach(() => server.client.deleteMany(service, { namespace }));
+afterEach(() => server.client.deleteCollection(service, { namespace }));
 after(() => server.close());
 const make = (name: string, spec?: Spec) => server.client.create(service, wanted(name, spec));
 const messageOf = (error: unknown) => (error instanceof StatusError ? error.message : String(error));
@@ -174,13 +174,13 @@ test('a small range is allocated completely', async () => {
   const nodePorts = createNodePorts(createMemoryStore({ clock }), seededRandom(1), clock.now, { first: 1, last: 20 });
   const owner = { namespace, name: 'a' };
   const taken = new Set<number>();
-  for (let count = 0; count < 20; count++) taken.add(await nodePorts.takeAny(owner));
+  for (let count = 0; count < 20; count++) taken.add(await nodePorts.allocateAny(owner));
   assert.equal(taken.size, 20);
-  await assert.rejects(nodePorts.takeAny(owner), new Unavailable('range is full'));
+  await assert.rejects(nodePorts.allocateAny(owner), new Unavailable('range is full'));
   await nodePorts.release(7, { namespace, name: 'someone else' });
-  await assert.rejects(nodePorts.take(7, owner), new Unavailable('provided port is already allocated'));
+  await assert.rejects(nodePorts.allocate(7, owner), new Unavailable('provided port is already allocated'));
   await nodePorts.release(7, owner);
-  assert.equal(await nodePorts.takeAny(owner), 7);
+  assert.equal(await nodePorts.allocateAny(owner), 7);
 });
 
 test('a start releases allocations that a crash left behind, and restores lost ones', async () => {
@@ -190,8 +190,8 @@ test('a start releases allocations that a crash left behind, and restores lost o
   const parts = { store: { ...store, close: async () => {} }, clock, random: seededRandom(1), onError: assert.ifError };
   const owner = { namespace, name: 'never-written' };
   const ports = createNodePorts(store, seededRandom(2), clock.now, { first: 30000, last: 32767 });
-  await ports.take(30100, owner);
-  await ports.take(30101, owner);
+  await ports.allocate(30100, owner);
+  await ports.allocate(30101, owner);
   const first = await startApiServer(parts);
   await first.close();
   assert.equal((await ports.all()).length, 2);

@@ -5,7 +5,7 @@ import {
   addressAt,
   contains,
   formatAddress,
-  masked,
+  maskPrefix,
   offsetOf,
   type Prefix,
   parseLegacyAddress,
@@ -33,12 +33,12 @@ export class Unavailable extends Error {
 /** Allocator of cluster IPs. */
 export interface ClusterIPs {
   /** Allocates one address; throws `Unavailable`. */
-  take(address: string, owner: Owner): Promise<void>;
+  allocate(address: string, owner: Owner): Promise<void>;
   /** Allocates any address of a family. */
-  takeAny(family: Family, owner: Owner): Promise<string>;
+  allocateAny(family: Family, owner: Owner): Promise<string>;
   /** Checks an address without allocating it. */
-  offer(address: string): void;
-  offerAny(family: Family): string;
+  checkAvailable(address: string): void;
+  findAvailable(family: Family): string;
   release(address: string, owner: Owner): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
       const { first, last } = usable(range);
       const size = Number(last - first + 1n < BigInt(mostOffsets) ? last - first + 1n : BigInt(mostOffsets));
       for (const offset of inRandomOrder(random, size, reservedBand(size, 16, bounds))) {
-        const address = addressAt(masked(range), first + BigInt(offset));
+        const address = addressAt(maskPrefix(range), first + BigInt(offset));
         if (!addresses.cache.get(keyOf(address))) yield address;
       }
     }
@@ -114,17 +114,17 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
   const full = () => new Unavailable('range is full');
 
   return {
-    async take(text, owner) {
-      if (!(await write(checked(text), owner))) throw taken();
+    async allocate(text, owner) {
+      if (!(await write(checked(text), owner))) throw alreadyAllocated();
     },
-    async takeAny(family, owner) {
+    async allocateAny(family, owner) {
       for (const address of candidates(family)) if (await write(address, owner)) return formatAddress(address);
       throw full();
     },
-    offer(text) {
-      if (addresses.cache.get(keyOf(checked(text)))) throw taken();
+    checkAvailable(text) {
+      if (addresses.cache.get(keyOf(checked(text)))) throw alreadyAllocated();
     },
-    offerAny(family) {
+    findAvailable(family) {
       for (const address of candidates(family)) return formatAddress(address);
       throw full();
     },
@@ -143,7 +143,7 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
   };
 }
 
-function taken(): Unavailable {
+function alreadyAllocated(): Unavailable {
   return new Unavailable('provided IP is already allocated');
 }
 

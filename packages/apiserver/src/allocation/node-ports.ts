@@ -6,11 +6,11 @@ import { type Owner, Unavailable } from './cluster-ips.ts';
 /** Allocator of node ports. Each allocated port is stored under its own key. */
 export interface NodePorts {
   /** Allocates one port; throws `Unavailable`. */
-  take(port: number, owner: Owner): Promise<void>;
-  takeAny(owner: Owner): Promise<number>;
+  allocate(port: number, owner: Owner): Promise<void>;
+  allocateAny(owner: Owner): Promise<number>;
   /** Checks a port without allocating it. */
-  offer(port: number): Promise<void>;
-  offerAny(): Promise<number>;
+  checkAvailable(port: number): Promise<void>;
+  findAvailable(): Promise<number>;
   release(port: number, owner: Owner): Promise<void>;
   /** Returns the stored allocations, for repair. */
   all(): Promise<readonly { readonly port: number; readonly owner: Owner; readonly takenAtMs: number }[]>;
@@ -35,7 +35,7 @@ export function createNodePorts(store: Store, random: Random, now: () => number,
   }
 
   const isFree = async (port: number) => (await store.get(keyOf(port))).entry === undefined;
-  const taken = () => new Unavailable('provided port is already allocated');
+  const alreadyAllocated = () => new Unavailable('provided port is already allocated');
 
   async function any(attempt: (port: number) => Promise<boolean>): Promise<number> {
     for (const offset of inRandomOrder(random, size, reservedBand(size, 32, bounds))) {
@@ -45,19 +45,19 @@ export function createNodePorts(store: Store, random: Random, now: () => number,
   }
 
   return {
-    async take(port, owner) {
+    async allocate(port, owner) {
       if (port < first || port > last) {
         const detail = `The range of valid ports is ${first}-${last}`;
         throw new Unavailable(`provided port is not in the valid range. ${detail}`);
       }
-      if (!(await write(port, owner))) throw taken();
+      if (!(await write(port, owner))) throw alreadyAllocated();
     },
-    takeAny: (owner) => any((port) => write(port, owner)),
+    allocateAny: (owner) => any((port) => write(port, owner)),
     // Only an allocation attempt shows whether a port is in the range.
-    async offer(port) {
-      if (!(await isFree(port))) throw taken();
+    async checkAvailable(port) {
+      if (!(await isFree(port))) throw alreadyAllocated();
     },
-    offerAny: () => any(isFree),
+    findAvailable: () => any(isFree),
     async release(port, { namespace, name }) {
       const { entry } = await store.get(keyOf(port));
       if (!entry) return;

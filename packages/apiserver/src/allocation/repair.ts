@@ -29,7 +29,7 @@ export async function repairAllocations({ services, addresses, clusterIPs, nodeP
     if (spec.healthCheckNodePort) used.set(`:${spec.healthCheckNodePort}`, owner);
   }
   const recorded = new Set<string>();
-  const isRight = (id: string, { namespace, name }: Owner) => {
+  const isOwnedByService = (id: string, { namespace, name }: Owner) => {
     const owner = used.get(id);
     return owner?.namespace === namespace && owner.name === name;
   };
@@ -40,11 +40,11 @@ export async function repairAllocations({ services, addresses, clusterIPs, nodeP
     const owner = { namespace: spec.parentRef.namespace ?? '', name: spec.parentRef.name ?? '' };
     const address = metadata.name ?? '';
     const ageMs = clock.now() - Date.parse(metadata.creationTimestamp ?? '');
-    if (isRight(address, owner)) recorded.add(address);
+    if (isOwnedByService(address, owner)) recorded.add(address);
     else if (ageMs > graceMs) await clusterIPs.release(address, owner);
   }
   for (const { port, owner, takenAtMs } of await nodePorts.all()) {
-    if (isRight(`:${port}`, owner)) recorded.add(`:${port}`);
+    if (isOwnedByService(`:${port}`, owner)) recorded.add(`:${port}`);
     else if (clock.now() - takenAtMs > graceMs) await nodePorts.release(port, owner);
   }
   for (const [id, owner] of used) if (!recorded.has(id)) await record(id, owner, clusterIPs, nodePorts);
@@ -52,8 +52,8 @@ export async function repairAllocations({ services, addresses, clusterIPs, nodeP
 
 async function record(id: string, owner: Owner, clusterIPs: ClusterIPs, nodePorts: NodePorts): Promise<void> {
   try {
-    if (id.startsWith(':')) await nodePorts.take(Number(id.slice(1)), owner);
-    else await clusterIPs.take(id, owner);
+    if (id.startsWith(':')) await nodePorts.allocate(Number(id.slice(1)), owner);
+    else await clusterIPs.allocate(id, owner);
   } catch (error) {
     // A Service keeps its addresses and ports, even if two Services have the same, or the range has changed.
     if (!(error instanceof Unavailable)) throw error;

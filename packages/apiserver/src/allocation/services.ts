@@ -18,11 +18,11 @@ type Pools = {
 };
 
 /** Allocations of a write so far, and those to release when the write is done. */
-type Ledger = {
+type Allocations = {
   readonly owner: Owner;
   readonly dryRun: boolean;
   readonly undo: (() => Promise<void>)[];
-  readonly giveUp: (() => Promise<void>)[];
+  readonly releases: (() => Promise<void>)[];
 };
 
 /** Allocates addresses and ports when Services are written, and releases them when Services are deleted. */
@@ -32,19 +32,19 @@ export function serviceAllocation(pools: Pools): Required<Pick<Strategy, 'reserv
     async reserve(draft, old, context) {
       // The strategy of Services is only called with Services.
       const [service, before] = [draft as unknown as Draft<Service>, old as unknown as Service | undefined];
-      const ledger: Ledger = {
+      const allocations: Allocations = {
         owner: { namespace: draft.metadata.namespace ?? '', name: draft.metadata.name ?? '' },
         dryRun: context.query.getAll('dryRun').length > 0,
         undo: [],
-        giveUp: [],
+        releases: [],
       };
-      const reservation = reservationOf(ledger);
+      const reservation = reservationOf(allocations);
       try {
         if (before) keepAllocations(service, before);
         mirrorClusterIPs(service, before);
-        refuse(service, fillInFamilies(service, before, pools.families));
-        await takeAddresses(pools, service, before, ledger);
-        await takePorts(pools, service, before, ledger);
+        rejectInvalid(service, fillInFamilies(service, before, pools.families));
+        await allocateAddresses(pools, service, before, allocations);
+        await allocatePorts(pools, service, before, allocations);
         return reservation;
       } catch (error) {
         await reservation.rollback();
@@ -64,64 +64,64 @@ export function serviceAllocation(pools: Pools): Required<Pick<Strategy, 'reserv
   };
 }
 
-function reservationOf({ undo, giveUp, dryRun }: Ledger): Reservation {
+function reservationOf({ undo, releases, dryRun }: Allocations): Reservation {
   const all = async (steps: readonly (() => Promise<void>)[]) => {
     if (!dryRun) await Promise.all(steps.map((step) => step()));
   };
-  return { commit: () => all(giveUp), rollback: () => all(undo) };
+  return { commit: () => all(releases), rollback: () => all(undo) };
 }
 
-function refuse({ metadata }: Pick<Service, 'metadata'>, causes: readonly Cause[]): void {
+function rejectInvalid({ metadata }: Pick<Service, 'metadata'>, causes: readonly Cause[]): void {
   if (causes.length > 0) throw invalidObject(serviceKind, metadata.name ?? '', causes);
 }
 
-async function takeAddresses(
+async function allocateAddresses(
   { clusterIPs }: Pools,
   service: Draft<Service>,
   old: Service | undefined,
-  ledger: Ledger,
+  allocations: Allocations,
 ): Promise<void> {
   const spec = service.spec ?? {};
   const before = old?.spec;
   const had = before && before.type !== 'ExternalName' ? (before.clusterIPs ?? []) : [];
   if (before && isHeadless(before)) return;
-  if (spec.type === 'ExternalName') return giveUpAddresses(clusterIPs, had, ledger);
+  if (spec.type === 'ExternalName') return releaseAddresses(clusterIPs, had, allocations);
   if (isHeadless(spec)) return;
   const families = (spec.ipFamilies ?? []) as Family[];
   const addresses = [...(spec.clusterIPs ?? [])];
   for (const [index, family] of families.entries()) {
     if (index < had.length) continue;
-    addresses[index] = await takeAddress(clusterIPs, family, addresses, index, service, ledger);
+    addresses[index] = await allocateAddress(clusterIPs, family, addresses, index, service, allocations);
   }
   const [first] = addresses;
   if (first) {
     spec.clusterIPs = addresses;
     spec.clusterIP = first;
   }
-  giveUpAddresses(clusterIPs, families.length < had.length ? had.slice(families.length) : [], ledger);
+  releaseAddresses(clusterIPs, families.length < had.length ? had.slice(families.length) : [], allocations);
 }
 
-function giveUpAddresses(pool: ClusterIPs, addresses: readonly string[], { giveUp, owner }: Ledger): void {
-  for (const address of addresses) giveUp.push(() => pool.release(address, owner));
+function releaseAddresses(pool: ClusterIPs, addresses: readonly string[], { releases, owner }: Allocations): void {
+  for (const address of addresses) releases.push(() => pool.release(address, owner));
 }
 
-async function takeAddress(
+async function allocateAddress(
   pool: ClusterIPs,
   family: Family,
   addresses: readonly string[],
   index: number,
   service: Draft<Service>,
-  { owner, dryRun, undo }: Ledger,
+  { owner, dryRun, undo }: Allocations,
 ): Promise<string> {
   const wanted = addresses[index];
   try {
     if (!wanted) {
-      const found = dryRun ? pool.offerAny(family) : await pool.takeAny(family, owner);
+      const found = dryRun ? pool.findAvailable(family) : await pool.allocateAny(family, owner);
       undo.push(() => pool.release(found, owner));
       return found;
     }
-    if (dryRun) pool.offer(wanted);
-    else await pool.take(wanted, owner);
+    if (dryRun) pool.checkAvailable(wanted);
+    else await pool.allocate(wanted, owner);
     undo.push(() => pool.release(wanted, owner));
     return wanted;
   } catch (error) {
@@ -140,35 +140,36 @@ function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): b
   return type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false);
 }
 
-async function takePorts(
+async function allocatePorts(
   { nodePorts: pool }: Pools,
   service: Draft<Service>,
   old: Service | undefined,
-  ledger: Ledger,
+  allocations: Allocations,
 ): Promise<void> {
   const spec = (service.spec ??= {});
   const before = old?.spec ?? {};
   const had = needsNodePorts(before) ? nodePortsOf(before) : [];
-  if (needsNodePorts(spec)) await takeNodePorts(pool, service, spec, had, !old, ledger);
+  if (needsNodePorts(spec)) await allocateNodePorts(pool, service, spec, had, !old, allocations);
   const kept = needsNodePorts(spec) ? nodePortsOf(spec) : [];
-  for (const port of had) if (!kept.includes(port)) ledger.giveUp.push(() => pool.release(port, ledger.owner));
-  await takeHealthCheckPort(pool, spec, before, ledger);
+  for (const port of had)
+    if (!kept.includes(port)) allocations.releases.push(() => pool.release(port, allocations.owner));
+  await allocateHealthCheckPort(pool, spec, before, allocations);
 }
 
 /**
  * One node port can serve a port number in several protocols. On an update, the Service already owns its existing node
  * ports.
  */
-async function takeNodePorts(
+async function allocateNodePorts(
   pool: NodePorts,
   service: Draft<Service>,
   spec: Draft<ServiceSpec>,
   had: readonly number[],
   isNew: boolean,
-  ledger: Ledger,
+  allocations: Allocations,
 ): Promise<void> {
   const ports = spec.ports ?? [];
-  const taken = new Set(had);
+  const allocated = new Set(had);
   const byNumber = new Map<number, number>();
   const seen = new Set<string>();
   for (const [index, port] of ports.entries()) {
@@ -179,11 +180,11 @@ async function takeNodePorts(
       if (shared) port.nodePort = shared;
     }
     if (!port.nodePort) {
-      port.nodePort = await takeAnyPort(pool, 'a nodePort', ledger);
-      taken.add(port.nodePort);
-    } else if (!taken.has(port.nodePort)) {
-      await takePort(pool, port.nodePort, service, index, ledger);
-      taken.add(port.nodePort);
+      port.nodePort = await allocateAnyPort(pool, 'a nodePort', allocations);
+      allocated.add(port.nodePort);
+    } else if (!allocated.has(port.nodePort)) {
+      await allocatePort(pool, port.nodePort, service, index, allocations);
+      allocated.add(port.nodePort);
     }
     if (!byNumber.has(port.port)) byNumber.set(port.port, port.nodePort);
     const identity = `{${port.protocol ?? ''} ${port.nodePort}}`;
@@ -192,9 +193,9 @@ async function takeNodePorts(
   }
 }
 
-async function takeAnyPort(pool: NodePorts, what: string, { owner, dryRun, undo }: Ledger): Promise<number> {
+async function allocateAnyPort(pool: NodePorts, what: string, { owner, dryRun, undo }: Allocations): Promise<number> {
   try {
-    const port = dryRun ? await pool.offerAny() : await pool.takeAny(owner);
+    const port = dryRun ? await pool.findAvailable() : await pool.allocateAny(owner);
     undo.push(() => pool.release(port, owner));
     return port;
   } catch (error) {
@@ -203,16 +204,16 @@ async function takeAnyPort(pool: NodePorts, what: string, { owner, dryRun, undo 
   }
 }
 
-async function takePort(
+async function allocatePort(
   pool: NodePorts,
   port: number,
   { metadata }: Draft<Service>,
   index: number,
-  { owner, dryRun, undo }: Ledger,
+  { owner, dryRun, undo }: Allocations,
 ): Promise<void> {
   try {
-    if (dryRun) await pool.offer(port);
-    else await pool.take(port, owner);
+    if (dryRun) await pool.checkAvailable(port);
+    else await pool.allocate(port, owner);
     undo.push(() => pool.release(port, owner));
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
@@ -221,27 +222,27 @@ async function takePort(
   }
 }
 
-async function takeHealthCheckPort(
+async function allocateHealthCheckPort(
   pool: NodePorts,
   spec: Draft<ServiceSpec>,
   before: ServiceSpec,
-  ledger: Ledger,
+  allocations: Allocations,
 ): Promise<void> {
-  const { owner, dryRun, undo, giveUp } = ledger;
+  const { owner, dryRun, undo, releases } = allocations;
   const had = needsHealthCheck(before) ? before.healthCheckNodePort : undefined;
   if (!needsHealthCheck(spec)) {
-    if (had) giveUp.push(() => pool.release(had, owner));
+    if (had) releases.push(() => pool.release(had, owner));
     return;
   }
   if (needsHealthCheck(before)) return;
   const wanted = spec.healthCheckNodePort;
   if (!wanted) {
-    spec.healthCheckNodePort = await takeAnyPort(pool, 'a HealthCheck NodePort 0', ledger);
+    spec.healthCheckNodePort = await allocateAnyPort(pool, 'a HealthCheck NodePort 0', allocations);
     return;
   }
   try {
-    if (dryRun) await pool.offer(wanted);
-    else await pool.take(wanted, owner);
+    if (dryRun) await pool.checkAvailable(wanted);
+    else await pool.allocate(wanted, owner);
     undo.push(() => pool.release(wanted, owner));
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;

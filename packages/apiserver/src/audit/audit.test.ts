@@ -87,7 +87,7 @@ test('a denied request is recorded with the impersonated user', async () => {
 test('an unauthenticated request is recorded once, without a user', async () => {
   const { records, server } = await start({ rules: [{ level: 'Metadata' }] });
   await using _ = server;
-  const ask = rawRequests(server, { asNobody: true });
+  const ask = rawRequests(server, { anonymous: true });
   const { code } = await ask('/api/v1/secrets', { headers: { authorization: 'Bearer nonsense' } });
   ask.close();
   const refused = records.filter(({ requestURI }) => requestURI === '/api/v1/secrets');

@@ -56,7 +56,7 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
       level: scope.level,
       auditID: auditId,
     };
-    const about = {
+    const requestFields = {
       requestURI: uri,
       verb: info.verb,
       user: sender ?? {},
@@ -72,7 +72,7 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
         stringify({
           ...common,
           stage,
-          ...about,
+          ...requestFields,
           ...more,
           requestReceivedTimestamp: received,
           stageTimestamp: microTime(clock.now()),

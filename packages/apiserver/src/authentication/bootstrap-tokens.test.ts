@@ -32,7 +32,7 @@ async function tokenOf(id: string, fields: { readonly [key: string]: string }): 
     type: 'bootstrap.kubernetes.io/token',
     data: Object.fromEntries(data),
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   const found = await tokens.authenticate(`${id}.0123456789abcdef`, []);
   return found && `${found.user.username} ${found.user.groups.join(' ')}`;
 }
@@ -53,9 +53,9 @@ const cases: readonly [name: string, id: string, fields: object, expected: strin
   ['in a Secret with another name is rejected', 'hhhhhh', { 'token-id': 'iiiiii' }, undefined],
 ];
 
-for (const [name, id, fields, who] of cases) {
+for (const [name, id, fields, expected] of cases) {
   test(`a bootstrap token ${name}`, async () => {
-    assert.equal(await tokenOf(id, fields as { readonly [key: string]: string }), who);
+    assert.equal(await tokenOf(id, fields as { readonly [key: string]: string }), expected);
   });
 }
 

@@ -16,7 +16,7 @@ export function bootstrapTokens(secrets: StoredObjects, clock: Clock): TokenAuth
       if (!match) return undefined;
       const [, id = '', tokenSecret = ''] = match;
       const secret = find(secrets, 'kube-system', `bootstrap-token-${id}`);
-      if (!secret || !isGood(secret, id, tokenSecret, clock.now())) return undefined;
+      if (!secret || !isValidToken(secret, id, tokenSecret, clock.now())) return undefined;
       const groups = extraGroups(secret);
       if (!groups) return undefined;
       return { user: { username: `system:bootstrap:${id}`, groups: [bootstrappers, ...groups] } };
@@ -29,7 +29,7 @@ function field({ data }: KubeObject, name: string): string {
   return value === undefined ? '' : Buffer.from(value, 'base64').toString();
 }
 
-function isGood(secret: KubeObject, id: string, tokenSecret: string, nowMs: number): boolean {
+function isValidToken(secret: KubeObject, id: string, tokenSecret: string, nowMs: number): boolean {
   if (secret.type !== 'bootstrap.kubernetes.io/token' || secret.metadata.deletionTimestamp) return false;
   const [expected, given] = [Buffer.from(field(secret, 'token-secret')), Buffer.from(tokenSecret)];
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) return false;

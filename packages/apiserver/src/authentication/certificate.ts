@@ -10,7 +10,7 @@ export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate
  * Parses the subject of a certificate in the same way as signers parse the subject of a request; undefined if it is
  * invalid.
  */
-export function shownSubject(certificate: X509Certificate): Subject | undefined {
+export function parseSubject(certificate: X509Certificate): Subject | undefined {
   try {
     return certificateSubject(certificate.raw);
   } catch {

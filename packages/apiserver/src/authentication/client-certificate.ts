@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '../user.ts';
 import type { Authenticator } from './authenticator.ts';
-import { isIssuedBy, shownSubject } from './certificate.ts';
+import { isIssuedBy, parseSubject } from './certificate.ts';
 
 /** Client certificate authenticator: the common name is the user, and the organizations are the groups. */
 export function clientCertificates(authority: string): Authenticator {
@@ -24,14 +24,14 @@ export function clientCertificates(authority: string): Authenticator {
 const clientUsages: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
 
 function userOf(socket: TLSSocket, issuer: X509Certificate): User | undefined {
-  const shown = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   // The certificate of a front proxy has another CA and does not identify a user.
-  if (!shown || !isIssuedBy(shown, issuer)) return undefined;
-  const subject = shownSubject(shown);
+  if (!certificate || !isIssuedBy(certificate, issuer)) return undefined;
+  const subject = parseSubject(certificate);
   if (!subject?.commonName) return undefined;
-  const usages: readonly string[] | undefined = shown.keyUsage;
+  const usages: readonly string[] | undefined = certificate.keyUsage;
   if (usages && !usages.some((usage) => clientUsages.has(usage))) return undefined;
-  const fingerprint = createHash('sha256').update(shown.raw).digest('hex');
+  const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
   return {
     username: subject.commonName,
     groups: subject.organizations ?? [],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { User } from '../user.ts';
 import { anonymousUsers, authenticators, type Credentials } from './authenticator.ts';
@@ -16,7 +16,7 @@ import { InvalidToken, tokenAuthenticators } from './token.ts';
 type Header = readonly [name: string, value: string];
 
 /** Creates the credentials of a request: headers and, optionally, a verified client certificate. */
-function shown(headers: readonly Header[], certificate?: string, path = '/api'): Credentials {
+function makeCredentials(headers: readonly Header[], certificate?: string, path = '/api'): Credentials {
   const joined: { [name: string]: string } = {};
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
@@ -38,8 +38,8 @@ function shown(headers: readonly Header[], certificate?: string, path = '/api'):
 }
 
 const now = Date.parse('2026-01-01T00:00:00Z');
-const users = createAuthority('users', now);
-const proxies = createAuthority('proxies', now);
+const users = createCertificateAuthority('users', now);
+const proxies = createCertificateAuthority('proxies', now);
 const issued = (authority: typeof users, commonName: string, ...organizations: readonly string[]) =>
   authority.issue({ subject: { commonName, organizations }, usages: ['client auth'], nowMs: now }).certificate;
 
@@ -53,21 +53,21 @@ const everyone = authenticators([
 const nameOf = async (credentials: Credentials) => (await everyone.authenticate(credentials))?.username;
 
 test('a client certificate yields the user and the groups', async () => {
-  const user = await everyone.authenticate(shown([], issued(users, 'bob', 'team-a', 'team-b')));
+  const user = await everyone.authenticate(makeCredentials([], issued(users, 'bob', 'team-a', 'team-b')));
   assert.equal(user?.username, 'bob');
   assert.deepEqual(user?.groups.toSorted(), ['system:authenticated', 'team-a', 'team-b']);
   assert.match(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '', /^X509SHA256=[0-9a-f]{64}$/);
 });
 
 test('a bearer token yields the user', async () => {
-  const user = await everyone.authenticate(shown([['Authorization', 'Bearer good']]));
+  const user = await everyone.authenticate(makeCredentials([['Authorization', 'Bearer good']]));
   assert.deepEqual(user, { username: 'ann', uid: 'u1', groups: ['team', 'system:authenticated'] });
 });
 
 test('a bearer token may be a WebSocket subprotocol, next to another subprotocol', async () => {
   const named = `base64url.bearer.authorization.k8s.io.${Buffer.from('good').toString('base64url')}`;
   const offering = (protocols: string) =>
-    shown([
+    makeCredentials([
       ['Upgrade', 'websocket'],
       ['Sec-WebSocket-Protocol', protocols],
     ]);
@@ -76,15 +76,18 @@ test('a bearer token may be a WebSocket subprotocol, next to another subprotocol
 });
 
 test('an invalid token fails the request instead of falling back to anonymous', async () => {
-  await assert.rejects(nameOf(shown([['Authorization', 'Bearer wrong']])), { message: 'Unauthorized', code: 401 });
+  await assert.rejects(nameOf(makeCredentials([['Authorization', 'Bearer wrong']])), {
+    message: 'Unauthorized',
+    code: 401,
+  });
 });
 
 test('a valid certificate authenticates a request with an invalid token', async () => {
-  assert.equal(await nameOf(shown([['Authorization', 'Bearer wrong']], issued(users, 'bob'))), 'bob');
+  assert.equal(await nameOf(makeCredentials([['Authorization', 'Bearer wrong']], issued(users, 'bob'))), 'bob');
 });
 
 test('a request without credentials is anonymous, and not in system:authenticated', async () => {
-  assert.deepEqual(await everyone.authenticate(shown([])), {
+  assert.deepEqual(await everyone.authenticate(makeCredentials([])), {
     username: 'system:anonymous',
     groups: ['system:unauthenticated'],
   });
@@ -92,8 +95,8 @@ test('a request without credentials is anonymous, and not in system:authenticate
 
 test('anonymous requests may be limited to some paths', () => {
   const some = anonymousUsers(['/healthz']);
-  assert.ok(some.authenticate(shown([], undefined, '/healthz')));
-  assert.equal(some.authenticate(shown([], undefined, '/api')), undefined);
+  assert.ok(some.authenticate(makeCredentials([], undefined, '/healthz')));
+  assert.equal(some.authenticate(makeCredentials([], undefined, '/api')), undefined);
 });
 
 const remote: readonly Header[] = [
@@ -104,7 +107,7 @@ const remote: readonly Header[] = [
 ];
 
 test('a front proxy names the user and each group in headers', async () => {
-  assert.deepEqual(await everyone.authenticate(shown(remote, issued(proxies, 'front-proxy-client'))), {
+  assert.deepEqual(await everyone.authenticate(makeCredentials(remote, issued(proxies, 'front-proxy-client'))), {
     username: 'carl',
     groups: ['one, two', 'three', 'system:authenticated'],
     extra: { 'acme.com/project': ['p'] },
@@ -112,13 +115,16 @@ test('a front proxy names the user and each group in headers', async () => {
 });
 
 test('identity headers of other clients are ignored', async () => {
-  assert.equal(await nameOf(shown(remote, issued(users, 'bob'))), 'bob');
-  assert.equal(await nameOf(shown(remote, issued(proxies, 'someone'))), 'system:anonymous');
-  assert.equal(await nameOf(shown(remote)), 'system:anonymous');
+  assert.equal(await nameOf(makeCredentials(remote, issued(users, 'bob'))), 'bob');
+  assert.equal(await nameOf(makeCredentials(remote, issued(proxies, 'someone'))), 'system:anonymous');
+  assert.equal(await nameOf(makeCredentials(remote)), 'system:anonymous');
 });
 
 test('a certificate of the front-proxy CA authenticates no user', async () => {
-  assert.equal(await nameOf(shown([], issued(proxies, 'system:admin', 'system:masters'))), 'system:anonymous');
+  assert.equal(
+    await nameOf(makeCredentials([], issued(proxies, 'system:admin', 'system:masters'))),
+    'system:anonymous',
+  );
 });
 
 test('token errors are only reported if no authenticator accepts the token', async () => {
@@ -134,7 +140,7 @@ test('token errors are only reported if no authenticator accepts the token', asy
 
 const root: User = { username: 'root', groups: [] };
 /** Lets `root` impersonate the listed users, groups and extras. */
-const mayBe = (...allowed: readonly string[]): Authorizer => ({
+const impersonationAuthorizer = (...allowed: readonly string[]): Authorizer => ({
   authorize(attributes) {
     assert.equal(attributes.verb, 'impersonate');
     if (!attributes.resource) throw new Error('only resources are impersonated');
@@ -146,11 +152,11 @@ const mayBe = (...allowed: readonly string[]): Authorizer => ({
 });
 
 test('a request without impersonation headers keeps its user', async () => {
-  assert.equal(await impersonate(mayBe(), root, shown([['Accept', '*/*']])), root);
+  assert.equal(await impersonate(impersonationAuthorizer(), root, makeCredentials([['Accept', '*/*']])), root);
 });
 
 test('a user may impersonate another user, with groups, a uid and extras', async () => {
-  const authorizer = mayBe(
+  const authorizer = impersonationAuthorizer(
     'users ann',
     'groups team',
     'uids.authentication.k8s.io u1',
@@ -162,7 +168,7 @@ test('a user may impersonate another user, with groups, a uid and extras', async
     ['Impersonate-Uid', 'u1'],
     ['Impersonate-Extra-Scopes', 'view'],
   ];
-  assert.deepEqual(await impersonate(authorizer, root, shown(headers)), {
+  assert.deepEqual(await impersonate(authorizer, root, makeCredentials(headers)), {
     username: 'ann',
     uid: 'u1',
     groups: ['team', 'system:authenticated'],
@@ -175,31 +181,34 @@ test('every impersonated attribute requires permission', async () => {
     ['Impersonate-User', 'ann'],
     ['Impersonate-Group', 'system:masters'],
   ];
-  await assert.rejects(impersonate(mayBe('users ann'), root, shown(headers)), {
+  await assert.rejects(impersonate(impersonationAuthorizer('users ann'), root, makeCredentials(headers)), {
     message:
       'groups "system:masters" is forbidden: User "root" cannot impersonate resource "groups" in API group "" at the cluster scope',
   });
 });
 
 test('an impersonated ServiceAccount gets its groups', async () => {
-  const authorizer = mayBe('serviceaccounts apps robot');
+  const authorizer = impersonationAuthorizer('serviceaccounts apps robot');
   const { groups } = await impersonate(
     authorizer,
     root,
-    shown([['Impersonate-User', 'system:serviceaccount:apps:robot']]),
+    makeCredentials([['Impersonate-User', 'system:serviceaccount:apps:robot']]),
   );
   assert.deepEqual(groups, ['system:serviceaccounts', 'system:serviceaccounts:apps', 'system:authenticated']);
 });
 
 test('the impersonated anonymous user is not in system:authenticated', async () => {
-  const authorizer = mayBe('users system:anonymous');
-  const { groups } = await impersonate(authorizer, root, shown([['Impersonate-User', 'system:anonymous']]));
+  const authorizer = impersonationAuthorizer('users system:anonymous');
+  const { groups } = await impersonate(authorizer, root, makeCredentials([['Impersonate-User', 'system:anonymous']]));
   assert.deepEqual(groups, ['system:unauthenticated']);
 });
 
 test('impersonated groups without a user are rejected', async () => {
-  await assert.rejects(impersonate(mayBe('groups team'), root, shown([['Impersonate-Group', 'team']])), {
-    code: 500,
-    message: /without impersonating a user$/,
-  });
+  await assert.rejects(
+    impersonate(impersonationAuthorizer('groups team'), root, makeCredentials([['Impersonate-Group', 'team']])),
+    {
+      code: 500,
+      message: /without impersonating a user$/,
+    },
+  );
 });

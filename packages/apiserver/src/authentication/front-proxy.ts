@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { User } from '../user.ts';
 import { type Authenticator, headerValues } from './authenticator.ts';
-import { isIssuedBy, shownSubject } from './certificate.ts';
+import { isIssuedBy, parseSubject } from './certificate.ts';
 
 export type FrontProxyOptions = {
   /** CA of the proxies' client certificates, as PEM. */
@@ -28,7 +28,7 @@ export function frontProxies({ authority, allowedNames }: FrontProxyOptions): Au
   }
 
   function isAllowed(certificate: X509Certificate): boolean {
-    return allowedNames.length === 0 || allowedNames.includes(shownSubject(certificate)?.commonName ?? '');
+    return allowedNames.length === 0 || allowedNames.includes(parseSubject(certificate)?.commonName ?? '');
   }
 
   return {

@@ -1,6 +1,6 @@
-import { refusal } from '../authorization/authorize.ts';
+import { forbiddenError } from '../authorization/authorize.ts';
 import type { Attributes, Authorizer } from '../authorization/authorizer.ts';
-import { PlainRefusal } from '../handlers/refusal.ts';
+import { PlainTextError } from '../handlers/refusal.ts';
 import { serviceAccountGroups, serviceAccountOf } from '../service-account-user.ts';
 import type { User } from '../user.ts';
 import { type Credentials, headerValues } from './authenticator.ts';
@@ -23,9 +23,9 @@ export async function impersonate(
   { headers, rawHeaders, rawPath }: Credentials,
 ): Promise<User> {
   // Nearly all requests have no impersonation headers.
-  let asked = false;
-  for (const name in headers) asked ||= name.startsWith('impersonate-');
-  if (!asked) return user;
+  let isRequested = false;
+  for (const name in headers) isRequested ||= name.startsWith('impersonate-');
+  if (!isRequested) return user;
 
   const [username = ''] = headerValues(rawHeaders, 'impersonate-user');
   const groups = headerValues(rawHeaders, 'impersonate-group');
@@ -79,23 +79,23 @@ async function check(authorizer: Authorizer, user: User, item: Item): Promise<vo
     name,
   };
   const { verdict, reason } = await authorizer.authorize(attributes);
-  if (verdict !== 'allow') throw refusal(attributes, reason);
+  if (verdict !== 'allow') throw forbiddenError(attributes, reason);
 }
 
 /**
  * Returns the groups of the impersonated user. A service account without groups gets its default groups; every user
  * except the anonymous one is in system:authenticated.
  */
-function groupsOf(username: string, asked: readonly string[]): readonly string[] {
+function groupsOf(username: string, isRequested: readonly string[]): readonly string[] {
   const account = serviceAccountOf(username);
-  const groups = account && asked.length === 0 ? serviceAccountGroups(account.namespace) : asked;
+  const groups = account && isRequested.length === 0 ? serviceAccountGroups(account.namespace) : isRequested;
   const unauthenticated = 'system:unauthenticated';
   if (username === 'system:anonymous') return groups.includes(unauthenticated) ? groups : [...groups, unauthenticated];
   const isSettled = groups.includes('system:authenticated') || groups.includes(unauthenticated);
   return isSettled ? groups : [...groups, 'system:authenticated'];
 }
 
-function withoutUser(path: string, items: readonly Item[]): PlainRefusal {
+function withoutUser(path: string, items: readonly Item[]): PlainTextError {
   const kinds = {
     groups: 'Group',
     users: 'User',
@@ -108,5 +108,5 @@ function withoutUser(path: string, items: readonly Item[]): PlainRefusal {
     return `{${kinds[plural]}  ${name}  ${version}  ${subresource}}`;
   });
   const why = `requested [${printed.join(' ')}] without impersonating a user`;
-  return new PlainRefusal(500, `Internal Server Error: ${JSON.stringify(path)}: ${why}`);
+  return new PlainTextError(500, `Internal Server Error: ${JSON.stringify(path)}: ${why}`);
 }

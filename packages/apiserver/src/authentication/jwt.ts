@@ -64,7 +64,7 @@ export function isSignedBy({ header, signed, signature }: DecodedJwt, keys: read
 
 /** Signs claims. RSA signatures are slow, so signing runs off the main thread. */
 export async function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> {
-  if (privateKey.asymmetricKeyType === 'ec') return signJwtAtOnce(claims, privateKey);
+  if (privateKey.asymmetricKeyType === 'ec') return signJwtSync(claims, privateKey);
   const { signed, key } = unsigned(claims, privateKey);
   return new Promise((resolve, reject) => {
     sign('sha256', Buffer.from(signed), key, (error, signature) => {
@@ -75,7 +75,7 @@ export async function signJwt(claims: Claims, privateKey: KeyObject): Promise<st
 }
 
 /** Signs claims synchronously: for rare tokens and fast keys. */
-export function signJwtAtOnce(claims: Claims, privateKey: KeyObject): string {
+export function signJwtSync(claims: Claims, privateKey: KeyObject): string {
   const { signed, key } = unsigned(claims, privateKey);
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
 }

@@ -6,7 +6,7 @@ import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { signJwt, verificationKey } from './jwt.ts';
 import { legacyTokens } from './legacy-tokens.ts';
-import { noteLegacyUse } from './legacy-use.ts';
+import { recordLegacyTokenUse } from './legacy-use.ts';
 import type { TokenAuthenticator } from './token.ts';
 
 let server: TestServer;
@@ -37,7 +37,7 @@ before(async () => {
 after(() => server.close());
 
 /** Stores a token in a Secret of that name, as the token controller does. */
-async function keep(name: string, labels: { readonly [key: string]: string } = {}): Promise<string> {
+async function storeToken(name: string, labels: { readonly [key: string]: string } = {}): Promise<string> {
   const prefix = 'kubernetes.io/serviceaccount';
   const token = await signJwt(
     {
@@ -55,40 +55,40 @@ async function keep(name: string, labels: { readonly [key: string]: string } = {
     type: 'kubernetes.io/service-account-token',
     data: { token: Buffer.from(token).toString('base64') },
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   return token;
 }
 
 const ask = async (token: string, audiences = ['api']) => tokens.authenticate(token, audiences);
 
 test('a legacy token authenticates its ServiceAccount, and its use is reported', async () => {
-  const found = await ask(await keep('good'));
+  const found = await ask(await storeToken('good'));
   assert.equal(found?.user.username, 'system:serviceaccount:default:robot');
   assert.deepEqual(used, ['good']);
 });
 
 test('a legacy token is invalid after its Secret is deleted', async () => {
-  const token = await keep('brief');
+  const token = await storeToken('brief');
   await server.client.delete(secret, { name: 'brief', namespace: 'default' });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   await assert.rejects(ask(token), { message: 'service account token has been invalidated' });
 });
 
 test('a token that is no longer in its Secret is invalid', async () => {
-  const token = await keep('changed');
+  const token = await storeToken('changed');
   const data = { token: Buffer.from('other').toString('base64') };
   await server.client.patch(secret, { name: 'changed', namespace: 'default' }, { data }, { type: 'merge' });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   await assert.rejects(ask(token), { message: 'service account token has been invalidated' });
 });
 
 test('a token that is marked as invalid is rejected', async () => {
-  const token = await keep('marked', { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' });
+  const token = await storeToken('marked', { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' });
   await assert.rejects(ask(token), { message: /has been marked invalid/ });
 });
 
 test('a legacy token is only valid for the API server', async () => {
-  await assert.rejects(ask(await keep('narrow'), ['vault']), { name: 'InvalidToken' });
+  await assert.rejects(ask(await storeToken('narrow'), ['vault']), { name: 'InvalidToken' });
 });
 
 test('another type of token is left to other authenticators', async () => {
@@ -98,11 +98,11 @@ test('another type of token is left to other authenticators', async () => {
 
 test('the date of last use is recorded on the Secret once', async () => {
   const fail = (error: unknown) => assert.fail(String(error));
-  await keep('noted');
+  await storeToken('noted');
   const reference = { name: 'noted', namespace: 'default' };
   const before = await server.client.get(secret, reference);
   // The Secret comes from a cache with untyped objects.
-  noteLegacyUse(server.core, before as unknown as Parameters<typeof noteLegacyUse>[1], fail);
+  recordLegacyTokenUse(server.core, before as unknown as Parameters<typeof recordLegacyTokenUse>[1], fail);
   let noted = before;
   for (let attempt = 0; attempt < 100 && noted.metadata.labels === undefined; attempt++) {
     await new Promise(setImmediate);
@@ -110,8 +110,8 @@ test('the date of last use is recorded on the Secret once', async () => {
   }
   const today = new Date(server.core.clock.now()).toISOString().slice(0, 10);
   assert.equal(noted.metadata.labels?.['kubernetes.io/legacy-token-last-used'], today);
-  noteLegacyUse(server.core, noted as unknown as Parameters<typeof noteLegacyUse>[1], fail);
-  await server.core.feed.caughtUp();
+  recordLegacyTokenUse(server.core, noted as unknown as Parameters<typeof recordLegacyTokenUse>[1], fail);
+  await server.core.feed.waitForCurrent();
   const after = await server.client.get(secret, reference);
   assert.equal(after.metadata.resourceVersion, noted.metadata.resourceVersion);
 });

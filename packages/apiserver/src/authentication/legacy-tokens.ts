@@ -49,7 +49,8 @@ export function legacyTokens(
 
       const { namespace, account, uid, secretName } = namesIn(decoded.claims);
       const secret = find(objects.secrets, namespace, secretName);
-      if (!secret || !holds(secret, token)) throw new InvalidToken('service account token has been invalidated');
+      if (!secret || !containsToken(secret, token))
+        throw new InvalidToken('service account token has been invalidated');
       const serviceAccount = find(objects.serviceAccounts, namespace, account);
       if (!serviceAccount) throw new InvalidToken(`serviceaccounts ${JSON.stringify(account)} not found`);
       if (serviceAccount.metadata.uid !== uid) {
@@ -78,7 +79,7 @@ function namesIn(claims: Claims) {
   return { namespace, account, uid: text('service-account.uid'), secretName: text('secret.name') };
 }
 
-function holds(secret: KubeObject, token: string): boolean {
+function containsToken(secret: KubeObject, token: string): boolean {
   if (secret.type !== 'kubernetes.io/service-account-token' || secret.metadata.deletionTimestamp) return false;
   const { token: kept = '' } = (secret.data ?? {}) as { readonly token?: string };
   const [expected, given] = [Buffer.from(kept, 'base64'), Buffer.from(token)];

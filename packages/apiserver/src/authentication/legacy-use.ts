@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 const lastUsed = 'kubernetes.io/legacy-token-last-used';
 
 /** Records on a Secret the day of the last use of its token, so that unused tokens can be found. */
-export function noteLegacyUse(core: Core, secret: KubeObject, onError: (error: unknown) => void): void {
+export function recordLegacyTokenUse(core: Core, secret: KubeObject, onError: (error: unknown) => void): void {
   const today = new Date(core.clock.now()).toISOString().slice(0, 10);
   const { labels } = secret.metadata;
   if (labels?.[lastUsed] === today) return;

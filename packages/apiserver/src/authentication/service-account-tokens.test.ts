@@ -41,7 +41,7 @@ const bound = (kind: string, name: string, uid?: string) => ({
 });
 
 async function review(token: string, audiences?: readonly string[]) {
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   const { status } = await server.client.create(tokenReview, {
     metadata: {},
     spec: { token, ...(audiences ? { audiences } : {}) },

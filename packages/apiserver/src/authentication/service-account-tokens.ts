@@ -27,7 +27,7 @@ const leewaySeconds = 60;
  * Size of the signature cache: verifying a signature takes fifty times as long as all other checks, and the result
  * never changes.
  */
-const rememberedTokens = 4096;
+const maxMemoizedTokens = 4096;
 
 /** Authenticates service account tokens that this server issued. */
 export function serviceAccountTokens(
@@ -45,7 +45,7 @@ export function serviceAccountTokens(
     if (!isSignedBy(decoded, await keys())) throw new InvalidToken('invalid signature');
     // Only the server has the key, so claims with a valid signature have the expected form.
     const claims = decoded.claims as unknown as ServiceAccountClaims;
-    if (verified.size >= rememberedTokens) verified.clear();
+    if (verified.size >= maxMemoizedTokens) verified.clear();
     verified.set(token, claims);
     return claims;
   }
@@ -54,11 +54,11 @@ export function serviceAccountTokens(
     async authenticate(token, wanted) {
       const claims = await claimsOf(token);
       if (!claims) return undefined;
-      const meantFor = claims.aud?.length > 0 ? claims.aud : implicit;
-      const audiences = meantFor.filter((audience) => wanted.includes(audience));
+      const audiencesOfToken = claims.aud?.length > 0 ? claims.aud : implicit;
+      const audiences = audiencesOfToken.filter((audience) => wanted.includes(audience));
       if (audiences.length === 0) {
         throw new InvalidToken(
-          `token audiences ${quoted(meantFor)} is invalid for the target audiences ${quoted(wanted)}`,
+          `token audiences ${quoted(audiencesOfToken)} is invalid for the target audiences ${quoted(wanted)}`,
         );
       }
       checkTimes(claims, clock.now() / 1000);
@@ -88,7 +88,7 @@ function checkObjects(objects: TokenObjects, { 'kubernetes.io': claims }: Servic
       `service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})`,
     );
   }
-  if (isLongGone(account, nowMs)) {
+  if (isDeletedBeyondLeeway(account, nowMs)) {
     throw new InvalidToken(`service account ${namespace}/${serviceaccount.name} has been deleted`);
   }
   if (secret) checkBound(find(objects.secrets, namespace, secret.name), secret, 'secret', nowMs);
@@ -103,10 +103,11 @@ function checkBound(object: KubeObject | undefined, claimed: ObjectIdentity, kin
       `${kind} UID (${object.metadata.uid}) does not match service account ${kind} ref claim (${claimed.uid})`,
     );
   }
-  if (!object || isLongGone(object, nowMs)) throw new InvalidToken('service account token has been invalidated');
+  if (!object || isDeletedBeyondLeeway(object, nowMs))
+    throw new InvalidToken('service account token has been invalidated');
 }
 
-function isLongGone({ metadata }: KubeObject, nowMs: number): boolean {
+function isDeletedBeyondLeeway({ metadata }: KubeObject, nowMs: number): boolean {
   if (!metadata.deletionTimestamp) return false;
   return Date.parse(metadata.deletionTimestamp) < nowMs - leewaySeconds * 1000;
 }

@@ -2,7 +2,7 @@ import { nodeRules } from '../bootstrap/policy/policy.ts';
 import type { ResourceRegistry } from '../registry.ts';
 import { storedObjects } from '../storage/stored-objects.ts';
 import type { Authorizer } from './authorizer.ts';
-import { authorizerChain, mastersMayAll } from './chain.ts';
+import { authorizerChain, mastersAuthorizer } from './chain.ts';
 import { createNodeAuthorizer } from './node-authorizer.ts';
 import { createNodeGraph } from './node-graph.ts';
 import { createRbac, type Rbac } from './rbac.ts';
@@ -28,5 +28,5 @@ export function createAuthorization(resources: ResourceRegistry, signal: AbortSi
     },
     signal,
   );
-  return { rbac, authorizer: authorizerChain([mastersMayAll, createNodeAuthorizer(graph, nodeRules), rbac]) };
+  return { rbac, authorizer: authorizerChain([mastersAuthorizer, createNodeAuthorizer(graph, nodeRules), rbac]) };
 }

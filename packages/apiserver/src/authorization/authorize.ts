@@ -35,7 +35,7 @@ export async function authorize(core: Core, context: RequestContext): Promise<vo
   const { verdict, reason } = decision instanceof Promise ? await decision : decision;
   context.auditAnnotations.set('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
   context.auditAnnotations.set('authorization.k8s.io/reason', reason);
-  if (verdict !== 'allow') throw refusal(attributes, reason);
+  if (verdict !== 'allow') throw forbiddenError(attributes, reason);
 }
 
 /** Authorizes the creation of an object by a request with another verb. */
@@ -43,16 +43,16 @@ export async function authorizeCreate(core: Core, context: RequestContext): Prom
   const { fieldSelector: _, labelSelector: __, ...attributes } = resourceAttributesOf(context);
   const wanted: Attributes = { ...attributes, verb: 'create' };
   const { verdict, reason } = await core.authorizer.authorize(wanted);
-  if (verdict !== 'allow') throw refusal(wanted, reason);
+  if (verdict !== 'allow') throw forbiddenError(wanted, reason);
 }
 
 /** Creates the Forbidden error, in Kubernetes' words. */
-export function refusal(attributes: Attributes, reason: string): Error {
-  const because = reason === '' ? '' : `: ${reason}`;
+export function forbiddenError(attributes: Attributes, reason: string): Error {
+  const suffix = reason === '' ? '' : `: ${reason}`;
   const { user, verb } = attributes;
-  const who = `User ${escaped(user.username)} cannot ${verb}`;
+  const denial = `User ${escaped(user.username)} cannot ${verb}`;
   if (!attributes.resource) {
-    return forbidden({ group: '', plural: '' }, '', `${who} path ${escaped(attributes.path)}${because}`);
+    return forbidden({ group: '', plural: '' }, '', `${denial} path ${escaped(attributes.path)}${suffix}`);
   }
   const { group, plural, subresource, namespace, name } = attributes;
   const what = subresource === '' ? plural : `${plural}/${subresource}`;
@@ -60,7 +60,7 @@ export function refusal(attributes: Attributes, reason: string): Error {
   return forbidden(
     { group, plural },
     name,
-    `${who} resource ${escaped(what)} in API group ${escaped(group)} ${where}${because}`,
+    `${denial} resource ${escaped(what)} in API group ${escaped(group)} ${where}${suffix}`,
   );
 }
 

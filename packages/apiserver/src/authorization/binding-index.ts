@@ -42,7 +42,7 @@ export function indexBindings(bindings: readonly Binding[], namespace: string): 
         several ||= found.length > 0;
         found = found.length === 0 ? more : [...found, ...more];
       }
-      return several ? inOrder(found) : found;
+      return several ? sortByPosition(found) : found;
     },
   };
 }
@@ -64,7 +64,7 @@ function nameOf(subject: Subject, namespace: string): string | undefined {
 }
 
 /** Returns each binding once, in the original order. */
-function inOrder(entries: readonly Entry[]): readonly Bound[] {
+function sortByPosition(entries: readonly Entry[]): readonly Bound[] {
   const sorted = entries.toSorted((a, b) => a.position - b.position || rank(a) - rank(b));
   return sorted.filter(({ position }, index) => position !== sorted[index - 1]?.position);
 }

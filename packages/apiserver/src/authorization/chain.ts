@@ -6,25 +6,29 @@ import type { Attributes, Authorizer, Decision } from './authorizer.ts';
  * await.
  */
 export function authorizerChain(all: readonly Authorizer[]): Authorizer {
-  function ask(attributes: Attributes, from: number, reasons: readonly string[]): Decision | Promise<Decision> {
+  function authorizeFrom(
+    attributes: Attributes,
+    from: number,
+    reasons: readonly string[],
+  ): Decision | Promise<Decision> {
     const next = all[from];
     if (!next) return { verdict: 'no-opinion', reason: reasons.join('\n') };
-    const weigh = (decision: Decision): Decision | Promise<Decision> => {
+    const combine = (decision: Decision): Decision | Promise<Decision> => {
       if (decision.verdict === 'allow') return decision;
       const heard = decision.reason === '' ? reasons : [...reasons, decision.reason];
       if (decision.verdict === 'deny') return { verdict: 'deny', reason: heard.join('\n') };
-      return ask(attributes, from + 1, heard);
+      return authorizeFrom(attributes, from + 1, heard);
     };
     const answer = next.authorize(attributes);
-    return answer instanceof Promise ? answer.then(weigh) : weigh(answer);
+    return answer instanceof Promise ? answer.then(combine) : combine(answer);
   }
-  return { authorize: (attributes) => ask(attributes, 0, []) };
+  return { authorize: (attributes) => authorizeFrom(attributes, 0, []) };
 }
 
 const everything: Decision = { verdict: 'allow', reason: '' };
 const nothing: Decision = { verdict: 'no-opinion', reason: '' };
 
 /** Allows everything for members of system:masters: the recovery path when no role grants access any more. */
-export const mastersMayAll: Authorizer = {
+export const mastersAuthorizer: Authorizer = {
   authorize: ({ user }) => (user.groups.includes('system:masters') ? everything : nothing),
 };

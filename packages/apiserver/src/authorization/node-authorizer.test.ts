@@ -52,7 +52,7 @@ before(async () => {
       },
     },
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
 });
 after(() => server.close());
 
@@ -170,9 +170,9 @@ test('access ends when the Pod is deleted', async () => {
   const metadata = { name: 'brief', namespace: 'default' };
   const brief = { nodeName: 'n1', imagePullSecrets: [{ name: 'brief' }], containers: [{ name: 'c', image: 'i' }] };
   await client.create(pod, { metadata, spec: brief });
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   assert.equal(await decide('get', 'secrets', inDefault('brief')), 'allowed');
   await client.delete(pod, metadata, { gracePeriodSeconds: 0 });
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   assert.equal(await decide('get', 'secrets', inDefault('brief')), unrelated);
 });

@@ -10,7 +10,7 @@ type ResourceAttributes = Extract<Attributes, { resource: true }>;
 
 const allowed: Decision = { verdict: 'allow', reason: '' };
 const noOpinion: Decision = { verdict: 'no-opinion', reason: '' };
-const because = (reason: string): Decision => ({ verdict: 'no-opinion', reason });
+const noOpinionBecause = (reason: string): Decision => ({ verdict: 'no-opinion', reason });
 
 const nodeUser = 'system:node:';
 
@@ -23,36 +23,39 @@ export function nodeOf({ username, groups }: User): string | undefined {
 /** Node authorizer: a kubelet may read the objects that its Pods reference, and write its own objects. */
 export function createNodeAuthorizer(graph: NodeGraph, nodeRules: readonly PolicyRule[]): Authorizer {
   function ifRelated(node: string, resource: Related, { namespace, name }: ResourceAttributes): Decision {
-    if (name === '') return because('No Object name found');
+    if (name === '') return noOpinionBecause('No Object name found');
     if (graph.isRelated(node, resource, namespace, name)) return allowed;
-    return because(`no relationship found between node '${node}' and this object`);
+    return noOpinionBecause(`no relationship found between node '${node}' and this object`);
   }
 
   function read(node: string, resource: 'secrets' | 'configmaps', wanted: ResourceAttributes): Decision {
-    if (!['get', 'list', 'watch'].includes(wanted.verb)) return because('can only read resources of this type');
-    if (wanted.subresource !== '') return because('cannot read subresource');
-    if (wanted.namespace === '') return because('can only read namespaced object of this type');
+    if (!['get', 'list', 'watch'].includes(wanted.verb))
+      return noOpinionBecause('can only read resources of this type');
+    if (wanted.subresource !== '') return noOpinionBecause('cannot read subresource');
+    if (wanted.namespace === '') return noOpinionBecause('can only read namespaced object of this type');
     return ifRelated(node, resource, wanted);
   }
 
   function get(node: string, resource: Related, wanted: ResourceAttributes): Decision {
-    if (wanted.verb !== 'get') return because('can only get individual resources of this type');
-    if (wanted.subresource !== '') return because('cannot get subresource');
+    if (wanted.verb !== 'get') return noOpinionBecause('can only get individual resources of this type');
+    if (wanted.subresource !== '') return noOpinionBecause('cannot get subresource');
     return ifRelated(node, resource, wanted);
   }
 
   function claim(node: string, wanted: ResourceAttributes): Decision {
     if (wanted.subresource !== 'status') return get(node, 'persistentvolumeclaims', wanted);
-    if (wanted.verb !== 'update' && wanted.verb !== 'patch') return because('can only get/update/patch this type');
+    if (wanted.verb !== 'update' && wanted.verb !== 'patch')
+      return noOpinionBecause('can only get/update/patch this type');
     return ifRelated(node, 'persistentvolumeclaims', wanted);
   }
 
   function account(node: string, wanted: ResourceAttributes): Decision {
-    if (wanted.verb === 'get' && wanted.subresource === '') return because('not allowed to get service accounts');
+    if (wanted.verb === 'get' && wanted.subresource === '')
+      return noOpinionBecause('not allowed to get service accounts');
     if (wanted.verb !== 'create' || wanted.name === '') {
-      return because('can only create tokens for individual service accounts');
+      return noOpinionBecause('can only create tokens for individual service accounts');
     }
-    if (wanted.subresource !== 'token') return because('can only create token subresource of serviceaccount');
+    if (wanted.subresource !== 'token') return noOpinionBecause('can only create token subresource of serviceaccount');
     return ifRelated(node, 'serviceaccounts', wanted);
   }
 
@@ -71,7 +74,7 @@ export function createNodeAuthorizer(graph: NodeGraph, nodeRules: readonly Polic
       case 'watch':
         if (demands(wanted.fieldSelector, 'spec.nodeName', node)) return allowed;
         if (wanted.name !== '') return ifRelated(node, 'pods', wanted);
-        return because('can only list/watch pods with spec.nodeName field selector');
+        return noOpinionBecause('can only list/watch pods with spec.nodeName field selector');
       default:
         return noOpinion;
     }
@@ -108,7 +111,7 @@ export function createNodeAuthorizer(graph: NodeGraph, nodeRules: readonly Polic
     authorize(attributes) {
       const node = nodeOf(attributes.user);
       if (node === undefined) return noOpinion;
-      if (node === '') return because(`unknown node for user ${JSON.stringify(attributes.user.username)}`);
+      if (node === '') return noOpinionBecause(`unknown node for user ${JSON.stringify(attributes.user.username)}`);
       const decision = attributes.resource ? decide(node, attributes) : undefined;
       if (decision) return decision;
       return nodeRules.some((rule) => allows(rule, attributes)) ? allowed : noOpinion;
@@ -119,22 +122,22 @@ export function createNodeAuthorizer(graph: NodeGraph, nodeRules: readonly Polic
 const ownVerbs = ['get', 'create', 'update', 'patch', 'delete'];
 
 function lease(node: string, { verb, namespace, name }: ResourceAttributes): Decision {
-  if (!ownVerbs.includes(verb)) return because('can only get, create, update, patch, or delete a node lease');
+  if (!ownVerbs.includes(verb)) return noOpinionBecause('can only get, create, update, patch, or delete a node lease');
   if (namespace !== 'kube-node-lease') {
-    return because('can only access leases in the "kube-node-lease" system namespace');
+    return noOpinionBecause('can only access leases in the "kube-node-lease" system namespace');
   }
   // A create request has no name in its path.
   if (verb !== 'create' && name !== node) {
-    return because('can only access node lease with the same name as the requesting node');
+    return noOpinionBecause('can only access node lease with the same name as the requesting node');
   }
   return allowed;
 }
 
 function csiNode(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
-  if (!ownVerbs.includes(verb)) return because('can only get, create, update, patch, or delete a CSINode');
-  if (subresource !== '') return because('cannot authorize CSINode subresources');
+  if (!ownVerbs.includes(verb)) return noOpinionBecause('can only get, create, update, patch, or delete a CSINode');
+  if (subresource !== '') return noOpinionBecause('cannot authorize CSINode subresources');
   if (verb !== 'create' && name !== node) {
-    return because('can only access CSINode with the same name as the requesting node');
+    return noOpinionBecause('can only access CSINode with the same name as the requesting node');
   }
   return allowed;
 }
@@ -146,8 +149,8 @@ function itself(node: string, { verb, subresource, name }: ResourceAttributes): 
   if (writes || verb === 'create') return allowed;
   if (!['get', 'list', 'watch'].includes(verb)) return noOpinion;
   if (name === node) return allowed;
-  if (name === '') return because(`node '${node}' cannot read all nodes, only its own Node object`);
-  return because(`node '${node}' cannot read '${name}', only its own Node object`);
+  if (name === '') return noOpinionBecause(`node '${node}' cannot read all nodes, only its own Node object`);
+  return noOpinionBecause(`node '${node}' cannot read '${name}', only its own Node object`);
 }
 
 /** Reports whether a field selector requires exactly this value. */

@@ -21,10 +21,10 @@ after(() => server.close());
 const apiGroup = 'rbac.authorization.k8s.io';
 const user = (username: string, ...groups: readonly string[]): User => ({ username, groups });
 
-async function ask(who: User, verb: string, plural: string, place: string, name = ''): Promise<Decision> {
-  await server.core.feed.caughtUp();
+async function ask(subject: User, verb: string, plural: string, place: string, name = ''): Promise<Decision> {
+  await server.core.feed.waitForCurrent();
   const wanted: Attributes = {
-    user: who,
+    user: subject,
     verb,
     resource: true,
     group: '',

@@ -49,7 +49,7 @@ export function createRbac(objects: RbacObjects): Rbac {
   let decidedAt = -1;
 
   /** Invalidates the memoized decisions and indexes after a role or binding changed. */
-  function forgetWhatChanged(): void {
+  function invalidateMemos(): void {
     const changedAt = Math.max(
       roles.cache.changedAt,
       clusterRoles.cache.changedAt,
@@ -95,7 +95,7 @@ export function createRbac(objects: RbacObjects): Rbac {
   }
 
   function grantsOf(user: User, namespace: string): Grants {
-    forgetWhatChanged();
+    invalidateMemos();
     const missing: string[] = [];
     function* all(): Generator<Grant> {
       yield* grantsIn(user, '', missing);
@@ -114,7 +114,7 @@ export function createRbac(objects: RbacObjects): Rbac {
       if (isByName) isForAll = false;
       if (allows(rule, attributes)) return { decision: { verdict: 'allow', reason: reasonOf(grant) }, isForAll };
     }
-    const reason = missing.length === 0 ? '' : `RBAC: ${inOneText(missing)}`;
+    const reason = missing.length === 0 ? '' : `RBAC: ${joinErrors(missing)}`;
     return { decision: { verdict: 'no-opinion', reason }, isForAll };
   }
 
@@ -128,7 +128,7 @@ export function createRbac(objects: RbacObjects): Rbac {
     grantsOf,
     rulesOf,
     authorize(attributes) {
-      forgetWhatChanged();
+      invalidateMemos();
       const key = keyOf(attributes);
       let known = decisions.get(key);
       if (known !== undefined && known !== dependsOnName) return known;
@@ -168,7 +168,7 @@ function missingRole({ kind, name }: RoleRef): string {
 }
 
 /** Joins several errors without duplicates. */
-export function inOneText(errors: readonly string[]): string {
+export function joinErrors(errors: readonly string[]): string {
   const distinct = [...new Set(errors)];
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
 }
@@ -176,9 +176,9 @@ export function inOneText(errors: readonly string[]): string {
 function reasonOf({ bound: { binding, subject }, namespace }: Grant): string {
   const { kind, metadata, roleRef } = binding;
   const name = namespace === '' ? metadata.name : `${metadata.name}/${namespace}`;
-  return `RBAC: allowed by ${kind} "${name}" of ${roleRef.kind} "${roleRef.name}" to ${printed(subject, namespace)}`;
+  return `RBAC: allowed by ${kind} "${name}" of ${roleRef.kind} "${roleRef.name}" to ${formatSubject(subject, namespace)}`;
 }
 
-function printed({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+function formatSubject({ kind, name, namespace }: Subject, bindingNamespace: string): string {
   return kind === 'ServiceAccount' ? `${kind} "${name}/${namespace || bindingNamespace}"` : `${kind} "${name}"`;
 }

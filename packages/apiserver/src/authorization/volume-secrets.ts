@@ -8,7 +8,7 @@ type Reference = { readonly name?: string; readonly namespace?: string };
 export function volumeSecrets({ spec }: PersistentVolume): readonly SecretName[] {
   if (!spec) return [];
   // In old objects a missing namespace means the namespace of the PVC.
-  const home = spec.claimRef?.namespace ?? '';
+  const claimNamespace = spec.claimRef?.namespace ?? '';
   const { azureFile, csi } = spec;
   const references: readonly (Reference | null | undefined)[] = [
     azureFile && { name: azureFile.secretName, namespace: azureFile.secretNamespace ?? '' },
@@ -24,6 +24,6 @@ export function volumeSecrets({ spec }: PersistentVolume): readonly SecretName[]
     csi?.nodeExpandSecretRef,
   ];
   return references.flatMap((reference) =>
-    reference?.name ? [{ name: reference.name, namespace: reference.namespace || home }] : [],
+    reference?.name ? [{ name: reference.name, namespace: reference.namespace || claimNamespace }] : [],
   );
 }

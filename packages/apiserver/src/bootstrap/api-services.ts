@@ -9,11 +9,11 @@ export type GroupVersion = { readonly group: string; readonly version: string };
 const managed = 'kube-aggregator.kubernetes.io/automanaged';
 
 /** Creates the local APIService of a group version. `life` selects automatic removal for custom resources. */
-export function apiService({ group, version }: GroupVersion, life: 'onstart' | 'true'): KubeObject {
+export function apiService({ group, version }: GroupVersion, autoRegistration: 'onstart' | 'true'): KubeObject {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: { name: `${version}.${group}`, labels: { [managed]: life } },
+    metadata: { name: `${version}.${group}`, labels: { [managed]: autoRegistration } },
     spec: {
       ...(group === '' ? {} : { group }),
       version,

@@ -13,7 +13,7 @@ import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { createClient } from '@kruise/client/client';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { ownRequest } from '../custom/own-request.ts';
+import { internalRequest } from '../custom/own-request.ts';
 import { inProcessTransport } from '../in-process.ts';
 import { startApiServer } from '../server.ts';
 import { createMemoryStore } from '../store/memory.ts';
@@ -21,7 +21,7 @@ import type { Store } from '../store/store.ts';
 import { serverItself } from '../user.ts';
 import { bootstrap } from './bootstrap.ts';
 import { serverIdentity } from './identity-lease.ts';
-import { keepPresence } from './presence.ts';
+import { maintainRegistration } from './presence.ts';
 
 const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
 const ranges = { serviceRanges: ['10.96.0.0/16'] };
@@ -35,7 +35,7 @@ async function start(store: Store) {
     freezeObjects: true,
     onError: (error) => failures.push(error),
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   return { core: server.core, client: createClient(inProcessTransport(server.core, serverItself)), failures };
 }
 
@@ -53,7 +53,7 @@ test('all objects of a new cluster are valid', async () => {
   const { core } = await start(createMemoryStore({ clock }));
   const faults = [...core.resources.all()].flatMap((resource) => {
     const { kind, storage, strategy } = resource;
-    const context = ownRequest(core, resource, 'create', { apiVersion: '', kind: '', metadata: {} });
+    const context = internalRequest(core, resource, 'create', { apiVersion: '', kind: '', metadata: {} });
     return storage.cache
       .list({ keyPrefix: storage.prefix })
       .flatMap(({ object }) => [
@@ -70,7 +70,7 @@ test('a second start writes nothing', async () => {
   for (let before = -1; before !== core.feed.revision; ) {
     before = core.feed.revision;
     await new Promise(setImmediate);
-    await core.feed.caughtUp();
+    await core.feed.waitForCurrent();
   }
   const before = await core.store.currentRevision();
   await bootstrap(core, ranges);
@@ -82,7 +82,7 @@ test('a start restores missing policy rules', async () => {
   await client.delete(clusterRole, { name: 'system:discovery' });
   await client.patch(clusterRoleBinding, { name: 'system:basic-user' }, { subjects: [] }, { type: 'merge' });
   await bootstrap(core, ranges);
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   assert.equal((await client.get(clusterRole, { name: 'system:discovery' })).rules?.length, 1);
   assert.equal((await client.get(clusterRoleBinding, { name: 'system:basic-user' })).subjects?.length, 1);
 });
@@ -91,10 +91,10 @@ test('a start updates the CAs for aggregated servers, and keeps keys that others
   const { core, client } = await start(createMemoryStore({ clock }));
   const reference = { name: 'extension-apiserver-authentication', namespace: 'kube-system' };
   await bootstrap(core, { ...ranges, clientAuthority: 'one' });
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   await client.patch(configMap, reference, { data: { more: 'x' } }, { type: 'merge' });
   await bootstrap(core, { ...ranges, clientAuthority: 'two', frontProxyAuthority: 'proxies' });
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   const { data } = await client.get(configMap, reference);
   assert.equal(data?.['client-ca-file'], 'two');
   assert.equal(data?.['requestheader-client-ca-file'], 'proxies');
@@ -103,12 +103,12 @@ test('a start updates the CAs for aggregated servers, and keeps keys that others
 
 test('the server writes the kubernetes Service and its identity Lease', async () => {
   const { core, client, failures } = await start(createMemoryStore({ clock }));
-  const presence = {
+  const registration = {
     address: { clusterIp: '10.96.0.1', ip: '192.0.2.1', port: 6443 },
     hostname: 'host',
     onError: (error: unknown) => failures.push(error),
   };
-  await keepPresence(core, presence);
+  await maintainRegistration(core, registration);
   const reference = { name: 'kubernetes', namespace: 'default' };
   const { spec } = await client.get(service, reference);
   assert.deepEqual([spec?.clusterIP, spec?.ports?.[0]?.targetPort], ['10.96.0.1', 6443]);
@@ -118,9 +118,9 @@ test('the server writes the kubernetes Service and its identity Lease', async ()
   assert.equal((await client.get(lease, held)).spec?.renewTime, '2026-01-01T00:00:00.000000Z');
 
   await client.delete(service, reference);
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   await clock.advanceAsync(10_000);
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   assert.equal((await client.get(service, reference)).spec?.clusterIP, '10.96.0.1');
   assert.equal((await client.get(lease, held)).spec?.renewTime, '2026-01-01T00:00:10.000000Z');
   assert.deepEqual(failures, []);

@@ -27,14 +27,14 @@ export type BootstrapOptions = Trust & {
 export async function bootstrap(core: Core, options: BootstrapOptions): Promise<void> {
   const now = formatTime(core.clock.now());
   const writer = createWriter(core, 'kube-apiserver');
-  const usual = createWriter(core, 'kube-apiserver', { isProven: true });
-  await core.feed.caughtUp();
-  await Promise.all(namespaces().map((object) => createMissing(usual, object)));
+  const policyWriter = createWriter(core, 'kube-apiserver', { skipsValidation: true });
+  await core.feed.waitForCurrent();
+  await Promise.all(namespaces().map((object) => createMissing(policyWriter, object)));
   await Promise.all([
-    ...defaultPolicy().map((object) => keepPolicy(usual, object)),
+    ...defaultPolicy().map((object) => keepPolicy(policyWriter, object)),
     ...keepFlowControl(core),
-    ...priorityClasses().map((object) => createMissing(usual, object)),
-    ...builtinVersions().map((version) => createMissing(usual, apiService(version, 'onstart'))),
+    ...priorityClasses().map((object) => createMissing(policyWriter, object)),
+    ...builtinVersions().map((version) => createMissing(policyWriter, apiService(version, 'onstart'))),
     keepData(writer, extensionAuthentication(options)),
     createMissing(writer, tokenTracking(now.slice(0, 10))),
     keepServiceCidr(core, writer, options.serviceRanges, now),
@@ -65,7 +65,7 @@ async function keepPolicy(writer: Writer, object: KubeObject): Promise<void> {
 }
 
 function keepFlowControl(core: Core): Promise<void>[] {
-  const writer = createWriter(core, 'api-priority-and-fairness-config-producer-v1', { isProven: true });
+  const writer = createWriter(core, 'api-priority-and-fairness-config-producer-v1', { skipsValidation: true });
   return defaultFlowControl().map(async (object) => {
     const existing = writer.current(object);
     if (!existing) return void (await createMissing(writer, object));

@@ -18,7 +18,7 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
   const busy = new Set<string>();
 
   /** Updates the status until it is current: the FlowSchema may change during the write. */
-  async function settle(name: string): Promise<void> {
+  async function reconcileStatus(name: string): Promise<void> {
     if (busy.has(name)) return;
     busy.add(name);
     try {
@@ -29,7 +29,7 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
         const wanted = statusOf(schema, level, find(levels, '', level) !== undefined, core.clock.now());
         if (!wanted) return;
         await writer.applyStatus(wanted);
-        await core.feed.caughtUp();
+        await core.feed.waitForCurrent();
       }
     } catch (error) {
       if (!isNotFound(error) && !core.signal.aborted) onError(error);
@@ -38,17 +38,17 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
     }
   }
 
-  const end = () => {};
+  const finalizeDefinition = () => {};
   const { signal } = core;
   const receive = ({ cached }: { readonly cached: { readonly object: KubeObject } }) =>
-    void settle(cached.object.metadata.name ?? '');
+    void reconcileStatus(cached.object.metadata.name ?? '');
   const settleAll = () => {
     for (const cached of schemas.cache.list({ keyPrefix: schemas.prefix })) receive({ cached });
   };
-  schemas.cache.listAndWatch({ keyPrefix: schemas.prefix }, { signal, receive, end });
+  schemas.cache.listAndWatch({ keyPrefix: schemas.prefix }, { signal, receive, finalizeDefinition });
   levels.cache.listAndWatch(
     { keyPrefix: levels.prefix },
-    { signal, end, receive: ({ type }) => void (type !== 'MODIFIED' && settleAll()) },
+    { signal, finalizeDefinition, receive: ({ type }) => void (type !== 'MODIFIED' && settleAll()) },
   );
   settleAll();
 }

@@ -9,7 +9,7 @@ const durationSeconds = 3600;
 const renewMs = 10_000;
 
 /** Maintains the identity Lease of this server while the server runs. */
-export async function keepIdentityLease(
+export async function maintainIdentityLease(
   writer: Writer,
   clock: Clock,
   random: Random,

@@ -51,12 +51,12 @@ function endpointSlice(ip: string, port: number): KubeObject {
 }
 
 /** Creates and repairs the `kubernetes` Service and its endpoints. */
-export async function keepKubernetesService(writer: Writer, address: ServerAddress): Promise<void> {
+export async function maintainKubernetesService(writer: Writer, address: ServerAddress): Promise<void> {
   const { ip, port } = address;
   await Promise.all([
-    keep(writer, service(address), withPorts),
-    ...(ip === undefined ? [] : [keep(writer, endpoints(ip, port), withSubsets)]),
-    ...(ip === undefined ? [] : [keep(writer, endpointSlice(ip, port), withEndpoints)]),
+    createOrRepair(writer, service(address), withPorts),
+    ...(ip === undefined ? [] : [createOrRepair(writer, endpoints(ip, port), withSubsets)]),
+    ...(ip === undefined ? [] : [createOrRepair(writer, endpointSlice(ip, port), withEndpoints)]),
   ]);
 }
 
@@ -73,11 +73,11 @@ const withSubsets: Repair = (existing, { subsets }) =>
   isSame(existing.subsets, subsets) ? undefined : { ...existing, subsets };
 
 const withEndpoints: Repair = (existing, wanted) => {
-  const isRight = isSame(existing.endpoints, wanted.endpoints) && isSame(existing.ports, wanted.ports);
-  return isRight ? undefined : { ...existing, endpoints: wanted.endpoints, ports: wanted.ports };
+  const isCurrent = isSame(existing.endpoints, wanted.endpoints) && isSame(existing.ports, wanted.ports);
+  return isCurrent ? undefined : { ...existing, endpoints: wanted.endpoints, ports: wanted.ports };
 };
 
-async function keep(writer: Writer, wanted: KubeObject, repair: Repair): Promise<void> {
+async function createOrRepair(writer: Writer, wanted: KubeObject, repair: Repair): Promise<void> {
   const existing = writer.current(wanted);
   if (!existing) return writer.create(wanted);
   const repaired = repair(existing, wanted);

@@ -22,11 +22,11 @@ export interface Writer {
 
 export type WriterOptions = {
   /** Skips validation of created objects, because tests have validated them: this makes the start faster. */
-  readonly isProven?: boolean;
+  readonly skipsValidation?: boolean;
 };
 
 /** Creates a writer with a field manager. */
-export function createWriter(core: Core, manager: string, { isProven = false }: WriterOptions = {}): Writer {
+export function createWriter(core: Core, manager: string, { skipsValidation = false }: WriterOptions = {}): Writer {
   const byKind = new Map<string, Resource>();
   function resourceOf({ apiVersion, kind }: KubeObject): Resource {
     const id = `${apiVersion} ${kind}`;
@@ -82,7 +82,7 @@ export function createWriter(core: Core, manager: string, { isProven = false }: 
       await create(
         core,
         contextOf(object, resource, 'create'),
-        isProven ? { ...resource, strategy: { ...resource.strategy, validate: () => [] } } : resource,
+        skipsValidation ? { ...resource, strategy: { ...resource.strategy, validate: () => [] } } : resource,
         options,
         () => resource.serializer.decodeValue(object).draft,
       );

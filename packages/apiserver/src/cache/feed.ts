@@ -13,15 +13,15 @@ export interface Feed {
   subscribe(prefix: string, receive: (event: StoreEvent) => void): { readonly after: number };
   unsubscribe(prefix: string): void;
   /** Returns an object as the caches hold it: deeply frozen if the server was configured to. */
-  held<T>(object: T): T;
+  freeze<T>(object: T): T;
   /** Resolves once the caches are as fresh as the store at the time of the call. */
-  caughtUp(): Promise<void>;
+  waitForCurrent(): Promise<void>;
   /** Resolves once the caches reach a revision; rejects after a few seconds. */
-  reached(revision: number): Promise<void>;
+  waitForRevision(revision: number): Promise<void>;
 }
 
 /** Maximum wait for a revision that the cache has not reached, as in Kubernetes. */
-const patienceMs = 3000;
+const waitTimeoutMs = 3000;
 
 type Waiter = { readonly revision: number; readonly resolve: () => void };
 
@@ -90,20 +90,20 @@ export function startFeed(
     unsubscribe(prefix) {
       receivers.delete(prefix);
     },
-    held: options.freeze ? deepFreeze : (object) => object,
-    async caughtUp() {
+    freeze: options.freeze ? deepFreeze : (object) => object,
+    async waitForCurrent() {
       await wait(await store.currentRevision());
     },
-    async reached(wanted) {
-      const reached = wait(wanted);
-      if (!reached) return;
-      const patience = new AbortController();
-      const expiry = after(clock, patienceMs, patience.signal).then(() => {
+    async waitForRevision(wanted) {
+      const waitForRevision = wait(wanted);
+      if (!waitForRevision) return;
+      const timeout = new AbortController();
+      const expiry = after(clock, waitTimeoutMs, timeout.signal).then(() => {
         throw tooLargeResourceVersion(wanted, revision);
       });
-      await Promise.race([reached, expiry]).finally(() => {
+      await Promise.race([waitForRevision, expiry]).finally(() => {
         expiry.catch(() => {});
-        patience.abort();
+        timeout.abort();
       });
     },
   };

@@ -3,7 +3,7 @@ import type { Cached } from '../object.ts';
 import { createOrderedMap } from '../store/ordered-map.ts';
 import { CompactedError, type Entry, type Store, type StoreEvent } from '../store/store.ts';
 import type { Feed } from './feed.ts';
-import { type Change, type Scope, seenFrom, type WatchEvent } from './watchers.ts';
+import { type Change, type Scope, type WatchEvent, watchEventFor } from './watchers.ts';
 
 /** Cache of the objects of one resource, with the recent changes. */
 export interface ObjectCache {
@@ -30,7 +30,7 @@ export interface ObjectCache {
 export type Watcher = {
   readonly signal: AbortSignal;
   readonly receive: (event: WatchEvent) => void;
-  readonly end: (reason?: unknown) => void;
+  readonly finalizeDefinition: (reason?: unknown) => void;
 };
 
 /**
@@ -38,9 +38,9 @@ export type Watcher = {
  * back reads the history of the store, so this only has to cover the usual reconnect. Each change keeps an object
  * version alive.
  */
-const rememberedChanges = 256;
+const maxHistoryChanges = 256;
 /** Maximum total size of the kept changes: a client can write an object of a megabyte repeatedly. */
-const rememberedBytes = 32 * 2 ** 20;
+const maxHistoryBytes = 32 * 2 ** 20;
 
 /** Object as stored. */
 export type StoredObject = Pick<Entry, 'key' | 'value' | 'modRevision'>;
@@ -56,9 +56,9 @@ export async function loadObjectCache(
   let size = 0;
   let changedAt = 0;
   // Changes after `historySince`, oldest first.
-  let remembered: (Change & { readonly bytes: number })[] = [];
+  let recentChanges: (Change & { readonly bytes: number })[] = [];
   let bytes = 0;
-  let rememberedSince = 0;
+  let historySince = 0;
   const watching = new Set<{ readonly scope: Scope; readonly watcher: Watcher }>();
   const replaying = new Set<Watcher>();
   let early: StoreEvent[] | undefined = [];
@@ -77,24 +77,24 @@ export async function loadObjectCache(
     }
     changedAt = revision;
     const change = { revision, key, previous, current, bytes: event.type === 'put' ? event.value.length : 0 };
-    remember(change);
+    recordChange(change);
     for (const { scope, watcher } of watching) {
-      const seen = seenFrom(scope, change);
+      const seen = watchEventFor(scope, change);
       if (seen) watcher.receive(seen);
     }
   }
 
-  function remember(change: (typeof remembered)[number]): void {
-    remembered.push(change);
+  function recordChange(change: (typeof recentChanges)[number]): void {
+    recentChanges.push(change);
     bytes += change.bytes;
-    let dropped = remembered.length < 2 * rememberedChanges ? 0 : rememberedChanges;
-    for (let left = bytes; left > rememberedBytes && dropped < remembered.length - 1; dropped++) {
-      left -= remembered[dropped]!.bytes;
+    let dropped = recentChanges.length < 2 * maxHistoryChanges ? 0 : maxHistoryChanges;
+    for (let left = bytes; left > maxHistoryBytes && dropped < recentChanges.length - 1; dropped++) {
+      left -= recentChanges[dropped]!.bytes;
     }
     if (dropped === 0) return;
-    remembered = remembered.slice(dropped);
-    bytes = remembered.reduce((sum, each) => sum + each.bytes, 0);
-    rememberedSince = remembered[0]!.revision - 1;
+    recentChanges = recentChanges.slice(dropped);
+    bytes = recentChanges.reduce((sum, each) => sum + each.bytes, 0);
+    historySince = recentChanges[0]!.revision - 1;
   }
 
   function attach(scope: Scope, watcher: Watcher): void {
@@ -105,10 +105,10 @@ export async function loadObjectCache(
 
   /** Delivers the kept changes after a revision, then all new changes. */
   function resume(scope: Scope, afterRevision: number, watcher: Watcher): void {
-    let index = remembered.length;
-    while (index > 0 && remembered[index - 1]!.revision > afterRevision) index--;
-    for (const change of remembered.slice(index)) {
-      const seen = seenFrom(scope, change);
+    let index = recentChanges.length;
+    while (index > 0 && recentChanges[index - 1]!.revision > afterRevision) index--;
+    for (const change of recentChanges.slice(index)) {
+      const seen = watchEventFor(scope, change);
       if (seen) watcher.receive(seen);
     }
     attach(scope, watcher);
@@ -127,7 +127,7 @@ export async function loadObjectCache(
     try {
       for await (const batch of store.watch({ prefix, afterRevision, signal, withPrevious: true })) {
         for (const event of batch.events) {
-          const seen = seenFrom(scope, {
+          const seen = watchEventFor(scope, {
             revision: event.revision,
             key: event.key,
             previous: event.previous && cached(event.previous),
@@ -136,7 +136,7 @@ export async function loadObjectCache(
           if (seen) watcher.receive(seen);
         }
         // The feed must have reached this revision too, or the changes in between would be lost.
-        if (batch.revision >= rememberedSince && batch.revision <= feed.revision) {
+        if (batch.revision >= historySince && batch.revision <= feed.revision) {
           resume(scope, batch.revision, watcher);
           progressed('live');
           return;
@@ -145,8 +145,8 @@ export async function loadObjectCache(
       }
     } catch (error) {
       if (watcher.signal.aborted) return;
-      const tooOld = `too old resource version: ${afterRevision} (${rememberedSince})`;
-      watcher.end(error instanceof CompactedError ? expired(tooOld) : error);
+      const tooOld = `too old resource version: ${afterRevision} (${historySince})`;
+      watcher.finalizeDefinition(error instanceof CompactedError ? expired(tooOld) : error);
     } finally {
       replaying.delete(watcher);
       reading.abort();
@@ -156,7 +156,7 @@ export async function loadObjectCache(
   function endWatches(): void {
     const watchers = [...replaying, ...Array.from(watching, ({ watcher }) => watcher)];
     watching.clear();
-    for (const watcher of watchers) watcher.end();
+    for (const watcher of watchers) watcher.finalizeDefinition();
   }
 
   const { after } = feed.subscribe(prefix, (event) => {
@@ -169,7 +169,7 @@ export async function loadObjectCache(
     changedAt = Math.max(changedAt, entry.modRevision);
   }
   size = initial.entries.length;
-  rememberedSince = Math.max(after, initial.revision);
+  historySince = Math.max(after, initial.revision);
   for (const event of early) if (event.revision > initial.revision) accept(event);
   early = undefined;
 
@@ -191,7 +191,7 @@ export async function loadObjectCache(
       return changedAt;
     },
     watch(scope, afterRevision, watcher) {
-      if (afterRevision >= rememberedSince) {
+      if (afterRevision >= historySince) {
         resume(scope, afterRevision, watcher);
         return () => feed.revision;
       }

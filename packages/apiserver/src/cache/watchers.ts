@@ -25,24 +25,24 @@ export type Scope = {
   readonly matches?: (object: KubeObject) => boolean;
 };
 
-const departures = new WeakMap<Change, Cached>();
+const lastSeenStates = new WeakMap<Change, Cached>();
 
 /** Returns the last state that a watcher saw of an object that left its scope, at the revision of the change. */
-function departed(change: Change, previous: Cached): Cached {
-  let found = departures.get(change);
+function lastSeenState(change: Change, previous: Cached): Cached {
+  let found = lastSeenStates.get(change);
   if (!found) {
     found = { ...previous, object: withRevision(previous.object, change.revision), revision: change.revision };
-    departures.set(change, found);
+    lastSeenStates.set(change, found);
   }
   return found;
 }
 
 /** Returns the event that a watcher of this scope receives for a change, if any. */
-export function seenFrom({ keyPrefix, matches }: Scope, change: Change): WatchEvent | undefined {
+export function watchEventFor({ keyPrefix, matches }: Scope, change: Change): WatchEvent | undefined {
   if (!change.key.startsWith(keyPrefix)) return undefined;
   const { previous, current } = change;
   const before = previous !== undefined && (matches?.(previous.object) ?? true);
   const now = current !== undefined && (matches?.(current.object) ?? true);
   if (now) return { type: before ? 'MODIFIED' : 'ADDED', cached: current, change };
-  return before ? { type: 'DELETED', cached: departed(change, previous), change } : undefined;
+  return before ? { type: 'DELETED', cached: lastSeenState(change, previous), change } : undefined;
 }

@@ -13,9 +13,9 @@ import type { Clock } from '@kruise/values/clock';
 export interface Backend {
   /** URL for messages, such as `https://10.0.0.7:10250`. */
   readonly url: string;
-  send(request: BackendRequest): Promise<BackendAnswer>;
+  send(request: BackendRequest): Promise<BackendResponse>;
   /** Requests a protocol upgrade. */
-  upgrade(request: BackendRequest): Promise<Switched | BackendAnswer>;
+  upgrade(request: BackendRequest): Promise<Switched | BackendResponse>;
 }
 
 export type BackendRequest = {
@@ -28,7 +28,7 @@ export type BackendRequest = {
   readonly signal: AbortSignal;
 };
 
-export type BackendAnswer = {
+export type BackendResponse = {
   readonly code: number;
   readonly reason: string;
   readonly headers: IncomingHttpHeaders;
@@ -44,7 +44,7 @@ export type Switched = {
   readonly head: Buffer;
 };
 
-export function hasSwitched(answer: Switched | BackendAnswer): answer is Switched {
+export function hasSwitched(answer: Switched | BackendResponse): answer is Switched {
   return 'socket' in answer;
 }
 
@@ -110,8 +110,8 @@ export function createNetwork(
         send: (request) =>
           new Promise((resolve, reject) => {
             const outgoing = dial(request, false);
-            outgoing.once('response', (response) => resolve(answerOf(response)));
-            outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
+            outgoing.once('response', (response) => resolve(toResponse(response)));
+            outgoing.once('error', (error) => reject(toGoError(error, host, port)));
             if (request.body) {
               // For some methods Node.js expects no body, and would send the body without framing.
               if (request.headers['content-length'] === undefined) outgoing.setHeader('transfer-encoding', 'chunked');
@@ -122,7 +122,7 @@ export function createNetwork(
         upgrade: (request) =>
           new Promise((resolve, reject) => {
             const outgoing = dial(request, true);
-            outgoing.once('response', (response) => resolve(answerOf(response)));
+            outgoing.once('response', (response) => resolve(toResponse(response)));
             outgoing.once('upgrade', (response, socket, head) => {
               socket.on('error', () => socket.destroy());
               socket.setKeepAlive?.(true, 30_000);
@@ -131,7 +131,7 @@ export function createNetwork(
               const { headers, statusMessage = '' } = response;
               resolve({ code: 101, reason: statusMessage, headers, socket, head });
             });
-            outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
+            outgoing.once('error', (error) => reject(toGoError(error, host, port)));
             outgoing.end();
           }),
       };
@@ -143,7 +143,7 @@ export function createNetwork(
   };
 }
 
-function answerOf(response: IncomingMessage): BackendAnswer {
+function toResponse(response: IncomingMessage): BackendResponse {
   const { statusCode = 0, statusMessage = '', headers } = response;
   return { code: statusCode, reason: statusMessage, headers, body: response };
 }
@@ -161,7 +161,7 @@ const connectErrors: { readonly [code: string]: string } = {
 };
 
 /** Converts a connection error to Go's wording, which users search for. */
-export function asGoSays(error: NodeJS.ErrnoException, host: string, port: number): Error {
+export function toGoError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const { code = '' } = error;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new Error(`dial tcp: lookup ${host}: no such host`, { cause: error });

@@ -8,16 +8,16 @@ import {
   type RunningCommand,
   spdyCommandProtocols,
 } from '@kruise/client/streaming/remote-command';
-import { isWebSocket, listOf, UpgradeRefused } from '@kruise/client/streaming/upgrade';
+import { isWebSocket, parseHeaderList, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
 import { internalError, StatusError } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
-import type { Exchange } from '../http/exchange.ts';
+import type { HttpRequest } from '../http/exchange.ts';
 import { type Backend, hasSwitched } from './backend.ts';
 import { takeUpgrade } from './forward.ts';
 
 /** Reports whether the client speaks the WebSocket protocol v5, which kubelets do not. */
-export function needsTranslation({ headers }: Exchange): boolean {
-  return isWebSocket(headers) && listOf(headers['sec-websocket-protocol']).includes(closableCommandProtocol);
+export function needsTranslation({ headers }: HttpRequest): boolean {
+  return isWebSocket(headers) && parseHeaderList(headers['sec-websocket-protocol']).includes(closableCommandProtocol);
 }
 
 /**
@@ -25,19 +25,19 @@ export function needsTranslation({ headers }: Exchange): boolean {
  * WebSocket is open before the kubelet is called, so errors are sent on the error channel.
  */
 export async function translateCommand(
-  exchange: Exchange,
+  httpRequest: HttpRequest,
   clock: Clock,
   backend: Backend,
   { path, streams }: { readonly path: string; readonly streams: CommandStreams },
 ): Promise<void> {
   let client: Awaited<ReturnType<typeof acceptRemoteCommand>>;
   try {
-    client = await acceptRemoteCommand(takeUpgrade(exchange), clock, streams, [closableCommandProtocol]);
+    client = await acceptRemoteCommand(takeUpgrade(httpRequest), clock, streams, [closableCommandProtocol]);
   } catch (error) {
-    if (error instanceof UpgradeRefused) return;
+    if (error instanceof UpgradeRejectedError) return;
     throw error;
   }
-  const signal = AbortSignal.any([exchange.signal, client.signal]);
+  const signal = AbortSignal.any([httpRequest.signal, client.signal]);
   let command: RunningCommand | undefined;
   try {
     command = await openCommand(backend, clock, { path, streams, signal });
@@ -52,7 +52,7 @@ export async function translateCommand(
       stderr && client.stderr ? pipeline(stderr, client.stderr, { end: false, signal }) : undefined,
     ];
     const [ended] = await Promise.all([status, ...outputs]);
-    client.end(shown(ended));
+    client.end(toClientStatus(ended));
   } catch (error) {
     const failure = error instanceof StatusError ? error : internalError((error as Error).message);
     client.end(withoutType(failure.status));
@@ -75,7 +75,7 @@ async function openCommand(
   const answer = await backend.upgrade({ method: 'POST', path, headers, signal }).catch((error: Error) => {
     throw new Error(`error sending request: Post "${backend.url}${path}": ${error.message}`, { cause: error });
   });
-  if (!hasSwitched(answer)) throw await refusalOf(answer.body);
+  if (!hasSwitched(answer)) throw await toKubeletError(answer.body);
   // A kubelet that selects no protocol speaks the first version.
   const protocol = String(answer.headers['x-stream-protocol-version'] ?? 'channel.k8s.io');
   return openRemoteCommand(answer.socket, clock, { protocol, head: answer.head, streams });
@@ -83,7 +83,7 @@ async function openCommand(
 
 const maxRefusalBytes = 64 * 1024;
 
-async function refusalOf(body: AsyncIterable<Buffer>): Promise<Error> {
+async function toKubeletError(body: AsyncIterable<Buffer>): Promise<Error> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -102,7 +102,7 @@ async function refusalOf(body: AsyncIterable<Buffer>): Promise<Error> {
 }
 
 /** Returns the exit status of a command as sent to the client. */
-function shown(status: Status): Status {
+function toClientStatus(status: Status): Status {
   if (status.status === 'Success') return { metadata: {}, status: 'Success' };
   const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message;
   if (status.reason !== 'NonZeroExitCode' || code === undefined) {

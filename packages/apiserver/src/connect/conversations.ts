@@ -6,30 +6,40 @@ import type { NodeConnector } from './node-connector.ts';
 import { attach, exec, portForward } from './pod-streams.ts';
 import { proxy } from './proxy.ts';
 
-type Converse = Extract<Subresource, { type: 'connect' }>['converse'];
+type ConnectHandler = Extract<Subresource, { type: 'connect' }>['connect'];
 
-const talk = ['GET', 'POST'];
-const anything = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+const streamMethods = ['GET', 'POST'];
+const proxyMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** Registers the connect subresources: exec, attach, portforward, log and proxy. */
-export function addConversations(core: Core, connector: NodeConnector): void {
-  const add = (plural: string, name: string, methods: readonly string[], of: (resource: Resource) => Converse) =>
+export function addConnectSubresources(core: Core, connector: NodeConnector): void {
+  const add = (plural: string, name: string, methods: readonly string[], of: (resource: Resource) => ConnectHandler) =>
     addSubresource(core.resources, '', plural, name, (resource) => ({
       type: 'connect',
       methods,
-      converse: of(resource),
+      connect: of(resource),
     }));
 
-  for (const [name, converse] of Object.entries({ exec, attach, portforward: portForward })) {
-    add('pods', name, talk, (pods) => (context, exchange) => converse({ core, connector, pods, context, exchange }));
+  for (const [name, connect] of Object.entries({ exec, attach, portforward: portForward })) {
+    add(
+      'pods',
+      name,
+      streamMethods,
+      (pods) => (context, httpRequest) => connect({ core, connector, pods, context, httpRequest }),
+    );
   }
-  add('pods', 'log', ['GET'], () => (context, exchange, headers) => log(core, connector, context, exchange, headers));
+  add(
+    'pods',
+    'log',
+    ['GET'],
+    () => (context, httpRequest, headers) => log(core, connector, context, httpRequest, headers),
+  );
   for (const plural of ['pods', 'services', 'nodes']) {
     add(
       plural,
       'proxy',
-      anything,
-      (resource) => (context, exchange, headers) => proxy(core, connector, resource, context, exchange, headers),
+      proxyMethods,
+      (resource) => (context, httpRequest, headers) => proxy(core, connector, resource, context, httpRequest, headers),
     );
   }
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { closed, join } from '@kruise/client/streaming/join';
-import { isUpgrade, listOf, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
+import { closed, joinSockets } from '@kruise/client/streaming/join';
+import { isUpgrade, parseHeaderList, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
 import { badRequest, type StatusError, unclassified } from '@kruise/machinery/status';
 import { tokenProtocol } from '../authentication/bearer-tokens.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { type Backend, type BackendAnswer, hasSwitched, type Switched } from './backend.ts';
+import type { HttpRequest } from '../http/exchange.ts';
+import { type Backend, type BackendResponse, hasSwitched, type Switched } from './backend.ts';
 
 /** Request forwarding: header filtering and protocol upgrades. */
 
@@ -33,28 +33,28 @@ type ForwardedHeaders = { [name: string]: string | string[] | undefined };
  * Returns the headers of a request for its backend. The headers that the client's Connection header names are removed
  * before this server adds any, or a client could remove the headers that carry its identity.
  */
-export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
+export function forwardedHeaders(httpRequest: HttpRequest): ForwardedHeaders {
   const headers: ForwardedHeaders = {};
-  for (const [name, value] of Object.entries(endToEnd(exchange.headers))) {
+  for (const [name, value] of Object.entries(endToEnd(httpRequest.headers))) {
     if (!name.startsWith(':') && !isCredential(name)) headers[name] = value;
   }
   // The offered subprotocols may contain a browser's bearer token.
   const protocols = headers['sec-websocket-protocol'];
   if (protocols !== undefined) {
-    headers['sec-websocket-protocol'] = listOf(protocols)
+    headers['sec-websocket-protocol'] = parseHeaderList(protocols)
       .filter((protocol) => !protocol.startsWith(tokenProtocol))
       .join(', ');
   }
-  headers.host = exchange.headers.host ?? exchange.headers[':authority'];
-  const before = exchange.headers['x-forwarded-for'];
-  const from = exchange.socket.remoteAddress ?? '';
+  headers.host = httpRequest.headers.host ?? httpRequest.headers[':authority'];
+  const before = httpRequest.headers['x-forwarded-for'];
+  const from = httpRequest.socket.remoteAddress ?? '';
   headers['x-forwarded-for'] = before === undefined ? from : `${[before].flat().join(', ')}, ${from}`;
   return headers;
 }
 
 /** Returns the headers of a request for its backend, with the request to switch protocols. */
-export function upgradeHeaders(exchange: Exchange): ForwardedHeaders {
-  return { ...forwardedHeaders(exchange), connection: 'Upgrade', upgrade: exchange.headers.upgrade };
+export function upgradeHeaders(httpRequest: HttpRequest): ForwardedHeaders {
+  return { ...forwardedHeaders(httpRequest), connection: 'Upgrade', upgrade: httpRequest.headers.upgrade };
 }
 
 /** Returns the end-to-end headers. */
@@ -73,20 +73,20 @@ export function endToEnd<T>(headers: { readonly [name: string]: T | undefined })
 }
 
 /** Returns the socket of an upgrade request. */
-export function takeUpgrade(exchange: Exchange): Upgrade {
-  if (!exchange.upgrade || !isUpgrade(exchange.headers)) throw badRequest('Upgrade request required');
-  return exchange.upgrade();
+export function takeUpgrade(httpRequest: HttpRequest): Upgrade {
+  if (!httpRequest.upgrade || !isUpgrade(httpRequest.headers)) throw badRequest('Upgrade request required');
+  return httpRequest.upgrade();
 }
 
 /** Connects a client to a backend with the protocol that they negotiate. */
-export async function passUpgrade(
-  exchange: Exchange,
+export async function forwardUpgrade(
+  httpRequest: HttpRequest,
   backend: Backend,
   request: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders },
 ): Promise<void> {
-  if (!exchange.upgrade || !isUpgrade(exchange.headers)) throw badRequest('Upgrade request required');
-  const answer = await upgradeOf(exchange, backend, request);
-  const { socket, head } = exchange.upgrade();
+  if (!httpRequest.upgrade || !isUpgrade(httpRequest.headers)) throw badRequest('Upgrade request required');
+  const answer = await upgradeOf(httpRequest, backend, request);
+  const { socket, head } = httpRequest.upgrade();
   if (!hasSwitched(answer)) {
     await relayRefusal(socket, answer);
     return;
@@ -94,16 +94,16 @@ export async function passUpgrade(
   writeHead(socket, 101, answer.headers, answer.reason);
   if (answer.head.length > 0) socket.write(answer.head);
   if (head.length > 0) answer.socket.write(head);
-  await join(socket, answer.socket);
+  await joinSockets(socket, answer.socket);
 }
 
 /** Requests a protocol upgrade from a backend. Any response other than an upgrade or an error status is an error. */
 export async function upgradeOf(
-  exchange: Exchange,
+  httpRequest: HttpRequest,
   backend: Backend,
   request: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders },
-): Promise<Switched | BackendAnswer> {
-  const answer = await backend.upgrade({ ...request, signal: exchange.signal }).catch((error: Error) => {
+): Promise<Switched | BackendResponse> {
+  const answer = await backend.upgrade({ ...request, signal: httpRequest.signal }).catch((error: Error) => {
     throw dialFailure(error);
   });
   if (!hasSwitched(answer) && answer.code < 400) {
@@ -118,7 +118,7 @@ function dialFailure({ message }: Error): StatusError {
 }
 
 /** Relays a backend's refusal to upgrade, and closes the connection. */
-export async function relayRefusal(socket: Duplex, { code, reason, headers, body }: BackendAnswer): Promise<void> {
+export async function relayRefusal(socket: Duplex, { code, reason, headers, body }: BackendResponse): Promise<void> {
   writeHead(socket, code, { ...endToEnd(headers), connection: 'close' }, reason);
   body.pipe(socket);
   await closed(socket);

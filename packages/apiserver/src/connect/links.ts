@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
-import type { BackendAnswer } from './backend.ts';
+import type { BackendResponse } from './backend.ts';
 
 /** Attributes that contain a URL, by HTML element. */
 const attributes: { readonly [element: string]: readonly string[] } = {
@@ -53,9 +53,9 @@ const codecs = {
 
 /** Rewrites the links of an HTML page while streaming. Pages with an unknown encoding are not changed. */
 export function rewriteLinks(
-  { body, headers }: BackendAnswer,
+  { body, headers }: BackendResponse,
   rewrite: (url: string) => string,
-): Pick<BackendAnswer, 'body' | 'headers'> {
+): Pick<BackendResponse, 'body' | 'headers'> {
   const encoding = headers['content-encoding'] ?? '';
   const { 'content-length': _, ...rest } = headers;
   const chain = (...steps: Transform[]): Readable =>
@@ -74,36 +74,36 @@ export function rewriteLinks(
 export function linkRewriter(rewrite: (url: string) => string): Transform {
   let text = '';
   /** End of the current comment or script. */
-  let until: RegExp | undefined;
+  let rawEnd: RegExp | undefined;
 
   function step(last: boolean): string | undefined {
     if (text === '') return undefined;
-    if (until) {
-      const at = text.search(until);
+    if (rawEnd) {
+      const at = text.search(rawEnd);
       if (at >= 0) {
-        until = undefined;
-        return take(at);
+        rawEnd = undefined;
+        return consume(at);
       }
-      return last ? take(text.length) : text.length > longestEnd ? take(text.length - longestEnd) : undefined;
+      return last ? consume(text.length) : text.length > longestEnd ? consume(text.length - longestEnd) : undefined;
     }
     const at = text.indexOf('<');
-    if (at !== 0) return take(at < 0 ? text.length : at);
+    if (at !== 0) return consume(at < 0 ? text.length : at);
     if (text.length < 4 && !last) return undefined;
     if (text.startsWith('<!--')) {
-      until = commentEnd;
-      return take(4);
+      rawEnd = commentEnd;
+      return consume(4);
     }
-    if (!/^<[a-z]/i.test(text)) return take(1);
+    if (!/^<[a-z]/i.test(text)) return consume(1);
     const end = tagEnd(text);
     // Searching for a tag at every possible start would take quadratic time.
-    if (end < 0) return last || text.length > maxTagLength ? take(text.length) : undefined;
-    const tag = take(end);
+    if (end < 0) return last || text.length > maxTagLength ? consume(text.length) : undefined;
+    const tag = consume(end);
     const element = elementName.exec(tag)![1]!.toLowerCase();
-    until = Object.hasOwn(rawElements, element) ? rawElements[element] : undefined;
+    rawEnd = Object.hasOwn(rawElements, element) ? rawElements[element] : undefined;
     return changed(element, tag);
   }
 
-  function take(length: number): string {
+  function consume(length: number): string {
     const taken = text.slice(0, length);
     text = text.slice(length);
     return taken;
@@ -120,18 +120,18 @@ export function linkRewriter(rewrite: (url: string) => string): Transform {
     });
   }
 
-  function pass(stream: Transform, last: boolean): void {
+  function processBuffered(stream: Transform, last: boolean): void {
     for (let piece = step(last); piece !== undefined; piece = step(last)) stream.push(Buffer.from(piece, 'latin1'));
   }
 
   return new Transform({
     transform(chunk: Buffer, _encoding, callback) {
       text += chunk.toString('latin1');
-      pass(this, false);
+      processBuffered(this, false);
       callback();
     },
     flush(callback) {
-      pass(this, true);
+      processBuffered(this, true);
       callback();
     },
   });

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { PodLogOptions } from '@kruise/api/core/pod-options';
-import { isWebSocket, UpgradeRefused } from '@kruise/client/streaming/upgrade';
+import { isWebSocket, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
 import { type AcceptedWebSocket, acceptWebSocket } from '@kruise/client/streaming/websocket';
 import { badRequest, failure, internalError, StatusError, unclassified } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import type { Exchange, Headers } from '../http/exchange.ts';
-import type { BackendAnswer } from './backend.ts';
+import type { Headers, HttpRequest } from '../http/exchange.ts';
+import type { BackendResponse } from './backend.ts';
 import { copyTo } from './copy.ts';
 import { takeUpgrade } from './forward.ts';
 import type { NodeConnector } from './node-connector.ts';
@@ -18,7 +18,7 @@ export async function log(
   core: Core,
   connector: NodeConnector,
   context: RequestContext,
-  exchange: Exchange,
+  httpRequest: HttpRequest,
   headers: Headers,
 ): Promise<void> {
   const { name, namespace } = context.info;
@@ -27,20 +27,20 @@ export async function log(
   const container = containerOf(pod, options.container);
   const nodeName = pod.spec?.nodeName;
   if (!nodeName) {
-    exchange.begin(204, headers).end();
+    httpRequest.begin(204, headers).end();
     return;
   }
   const unchecked = options.insecureSkipTLSVerifyBackend ?? false;
   const kubelet = connector.kubelet(await nodeOf(core, nodeName), { unchecked });
   const query = kubeletQuery(options);
   const path = `/containerLogs/${namespace}/${name}/${container}${query === '' ? '' : `?${query}`}`;
-  const { signal } = exchange;
+  const { signal } = httpRequest;
   const answer = await kubelet.send({ method: 'GET', path, headers: {}, signal }).catch((error: Error) => {
     throw unclassified(`Get "${kubelet.url}${path}": ${error.message}`);
   });
-  if (answer.code < 200 || answer.code > 206) throw await refusalOf(answer, name);
-  if (exchange.upgrade && isWebSocket(exchange.headers)) return overWebSocket(exchange, answer.body);
-  await copyTo(exchange.begin(200, { ...headers, 'content-type': 'text/plain' }), answer.body, signal);
+  if (answer.code < 200 || answer.code > 206) throw await toKubeletError(answer, name);
+  if (httpRequest.upgrade && isWebSocket(httpRequest.headers)) return overWebSocket(httpRequest, answer.body);
+  await copyTo(httpRequest.begin(200, { ...headers, 'content-type': 'text/plain' }), answer.body, signal);
 }
 
 /** Returns the options as a kubelet query, sorted by name. */
@@ -64,7 +64,7 @@ function kubeletQuery(options: PodLogOptions): string {
 const maxRefusalBytes = 50_000;
 
 /** Reason and message of each status code that a kubelet may return. */
-const meanings: { readonly [code: number]: { readonly reason: string; readonly message: string } } = {
+const statusMessages: { readonly [code: number]: { readonly reason: string; readonly message: string } } = {
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
   405: { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' },
@@ -81,17 +81,17 @@ const meanings: { readonly [code: number]: { readonly reason: string; readonly m
   },
 };
 
-async function refusalOf({ code, body }: BackendAnswer, name: string): Promise<StatusError> {
+async function toKubeletError({ code, body }: BackendResponse, name: string): Promise<StatusError> {
   const text = await textOf(body);
   if (code === 500) return internalError(text);
   if (code === 400) return badRequest(text);
-  const { reason, message } = meanings[code] ?? meaningOf(code, text);
+  const { reason, message } = statusMessages[code] ?? toStatusError(code, text);
   return new StatusError(
     failure({ code, reason, message: `${message} ( pods/log ${name})`, details: { name, kind: 'pods/log' } }),
   );
 }
 
-function meaningOf(code: number, text: string): { readonly reason: string; readonly message: string } {
+function toStatusError(code: number, text: string): { readonly reason: string; readonly message: string } {
   if (code === 403) return { reason: 'Forbidden', message: text };
   if (code > 500) {
     const message = `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`;
@@ -115,13 +115,13 @@ async function textOf(body: Readable): Promise<string> {
 }
 
 /** Serves logs over WebSocket, for browsers: each message is a piece of the log. */
-async function overWebSocket(exchange: Exchange, body: Readable): Promise<void> {
+async function overWebSocket(httpRequest: HttpRequest, body: Readable): Promise<void> {
   let accepted: AcceptedWebSocket;
   try {
-    accepted = await acceptWebSocket(takeUpgrade(exchange), ['', 'binary.k8s.io', 'base64.binary.k8s.io']);
+    accepted = await acceptWebSocket(takeUpgrade(httpRequest), ['', 'binary.k8s.io', 'base64.binary.k8s.io']);
   } catch (error) {
     body.destroy();
-    if (error instanceof UpgradeRefused) return;
+    if (error instanceof UpgradeRejectedError) return;
     throw error;
   }
   const { socket, protocol } = accepted;

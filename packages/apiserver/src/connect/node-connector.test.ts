@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import type { Node } from '@kruise/api/core/node';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 import { type KubeletAccess, networkConnector } from './node-connector.ts';
 
 const nowMs = Date.now();
-const authority = createAuthority('kubelets', nowMs);
+const authority = createCertificateAuthority('kubelets', nowMs);
 const pair = authority.issue({
   subject: { commonName: 'system:node:n' },
   usages: ['server auth'],
@@ -59,11 +59,11 @@ test('a node without a preferred address is unreachable', () => {
 });
 
 test('the server presents its certificate to kubelets, and verifies theirs if a CA is given', async () => {
-  const shown: string[] = [];
+  const presented: string[] = [];
   const kubelet = createServer(
     { cert: pair.certificate, key: pair.key, ca: authority.certificate, requestCert: true, rejectUnauthorized: false },
     (request, response) => {
-      shown.push(String((request.socket as TLSSocket).getPeerCertificate().subject?.CN));
+      presented.push(String((request.socket as TLSSocket).getPeerCertificate().subject?.CN));
       response.end();
     },
   );
@@ -83,13 +83,13 @@ test('the server presents its certificate to kubelets, and verifies theirs if a 
     }
   };
   try {
-    const other = createAuthority('others', nowMs).certificate;
+    const other = createCertificateAuthority('others', nowMs).certificate;
     assert.equal(await ask({}), '200');
     assert.equal(await ask({ authority: authority.certificate }), '200');
     assert.match(await ask({ authority: other }), /certificate/);
     // Logs may be requested from a kubelet whose certificate cannot be verified.
     assert.equal(await ask({ authority: other }, true), '200');
-    assert.deepEqual(shown, ['kubelet-client', 'kubelet-client', 'kubelet-client']);
+    assert.deepEqual(presented, ['kubelet-client', 'kubelet-client', 'kubelet-client']);
   } finally {
     kubelet.close();
   }

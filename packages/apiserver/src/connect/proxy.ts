@@ -4,12 +4,12 @@ import { serviceUnavailable } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { admitConnect } from '../handlers/admit.ts';
-import type { Exchange, Headers } from '../http/exchange.ts';
+import type { Headers, HttpRequest } from '../http/exchange.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { escapePath } from '../url-path.ts';
 import { copyTo } from './copy.ts';
-import { endToEnd, forwardedHeaders, passUpgrade, upgradeHeaders } from './forward.ts';
+import { endToEnd, forwardedHeaders, forwardUpgrade, upgradeHeaders } from './forward.ts';
 import { rewriteLinks } from './links.ts';
 import type { NodeConnector } from './node-connector.ts';
 import { type ProxiedAt, rewriteUrl } from './redirect.ts';
@@ -21,7 +21,7 @@ export async function proxy(
   connector: NodeConnector,
   resource: Resource,
   context: RequestContext,
-  exchange: Exchange,
+  httpRequest: HttpRequest,
   headers: Headers,
 ): Promise<void> {
   const { info } = context;
@@ -32,27 +32,27 @@ export async function proxy(
   await admitConnect(core, context, resource, { group: '', version: 'v1', kind }, options);
   const backend = await proxyTarget(core, connector, context);
   const escaped = escapePath(path);
-  const query = exchange.rawQuery === '' ? '' : `?${exchange.rawQuery}`;
-  if (exchange.upgrade && isUpgrade(exchange.headers)) {
-    const headers = upgradeHeaders(exchange);
-    const request = { method: exchange.method, path: `${escaped || '/'}${query}`, headers };
-    return passUpgrade(exchange, backend, request);
+  const query = httpRequest.rawQuery === '' ? '' : `?${httpRequest.rawQuery}`;
+  if (httpRequest.upgrade && isUpgrade(httpRequest.headers)) {
+    const headers = upgradeHeaders(httpRequest);
+    const request = { method: httpRequest.method, path: `${escaped || '/'}${query}`, headers };
+    return forwardUpgrade(httpRequest, backend, request);
   }
-  if (path === '' && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
-    await exchange.send(301, { ...headers, location: `${escapePath(info.path)}/${query}` }, '');
+  if (path === '' && (httpRequest.method === 'GET' || httpRequest.method === 'HEAD')) {
+    await httpRequest.send(301, { ...headers, location: `${escapePath(info.path)}/${query}` }, '');
     return;
   }
 
-  const forwarded = forwardedHeaders(exchange);
+  const forwarded = forwardedHeaders(httpRequest);
   const prefix = escapePath(prefixOf(info.path, info.rest.length));
   const at: ProxiedAt = { backendHost: new URL(backend.url).host, requestHost: forwarded.host as string, prefix };
-  const { signal } = exchange;
+  const { signal } = httpRequest;
   const answer = await backend
     .send({
-      method: exchange.method,
+      method: httpRequest.method,
       path: `${escaped || '/'}${query}`,
       headers: { ...forwarded, 'x-forwarded-uri': `${prefix}${escaped}` },
-      ...(exchange.content ? { body: exchange.content } : {}),
+      ...(httpRequest.content ? { body: httpRequest.content } : {}),
       signal,
     })
     .catch((error: Error) => {
@@ -60,11 +60,11 @@ export async function proxy(
     });
 
   const { location, 'content-type': type = '' } = answer.headers;
-  const isPage = !location && type.split(';')[0]!.trim() === 'text/html' && exchange.method !== 'HEAD';
+  const isPage = !location && type.split(';')[0]!.trim() === 'text/html' && httpRequest.method !== 'HEAD';
   const { body, headers: given } = isPage ? rewriteLinks(answer, (url) => rewriteUrl(url, at)) : answer;
   const moved: Headers = location ? { location: rewriteUrl(location, at) } : {};
   const all: Headers = { ...headers, ...endToEnd<string | string[]>(given), ...moved };
-  return copyTo(exchange.begin(answer.code, all), body, signal);
+  return copyTo(httpRequest.begin(answer.code, all), body, signal);
 }
 
 /** Returns the normalized path after `/proxy`. */

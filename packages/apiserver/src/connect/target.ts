@@ -16,7 +16,7 @@ import { isGlobalUnicast, type NodeConnector } from './node-connector.ts';
 /** Reads the current object. */
 async function current<T>(core: Core, kind: Kind<T>, namespace: string | undefined, name: string): Promise<T> {
   const { group, version, plural } = kind;
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   const storage = core.resources.find(group, version, plural)?.storage;
   const found = storage?.cache.get(storage.keyOf(namespace, name));
   if (!found) throw notFound(kind, name);
@@ -33,11 +33,11 @@ export function nodeOf(core: Core, name: string): Promise<Node> {
 }
 
 /** Returns the requested container, or the default container. */
-export function containerOf({ metadata, spec }: Pod, asked: string | undefined): string {
+export function containerOf({ metadata, spec }: Pod, requested: string | undefined): string {
   const all = spec ? [...containersOf(spec, 'spec')].map(([{ name }]) => name) : [];
-  if (asked) {
-    if (!all.includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${metadata?.name}`);
-    return asked;
+  if (requested) {
+    if (!all.includes(requested)) throw badRequest(`container ${requested} is not valid for pod ${metadata?.name}`);
+    return requested;
   }
   const containers = spec?.containers ?? [];
   if (containers.length === 1) return containers[0]!.name;
@@ -83,12 +83,13 @@ async function podTarget(core: Core, connector: NodeConnector, context: RequestC
 
 async function serviceTarget(core: Core, connector: NodeConnector, context: RequestContext): Promise<Backend> {
   const { info, random } = context;
-  const { scheme, name, port: asked } = splitName('service', info.name);
-  let port = asked;
-  if (/^[+-]?\d+$/.test(asked)) {
+  const { scheme, name, port: requested } = splitName('service', info.name);
+  let port = requested;
+  if (/^[+-]?\d+$/.test(requested)) {
     const { spec } = await current<Service>(core, service, info.namespace, name);
-    const found = spec?.ports?.find((each) => each.port === Number(asked));
-    if (!found) throw serviceUnavailable(`no service port ${Number(asked)} found for service ${JSON.stringify(name)}`);
+    const found = spec?.ports?.find((each) => each.port === Number(requested));
+    if (!found)
+      throw serviceUnavailable(`no service port ${Number(requested)} found for service ${JSON.stringify(name)}`);
     port = found.name ?? '';
   }
   const { subsets = [] } = await current<Endpoints>(core, endpoints, info.namespace, name);

@@ -7,16 +7,19 @@ type GroupVersion = { readonly group: string; readonly version: string };
  * Keeps the APIService of each group version in sync with the served custom resources. Definitions often change many at
  * a time, so changes during a sync are coalesced into one.
  */
-export function createAnnouncer(core: Core, onError: (error: unknown) => void): (groupVersion: GroupVersion) => void {
+export function createApiServiceSync(
+  core: Core,
+  onError: (error: unknown) => void,
+): (groupVersion: GroupVersion) => void {
   const apiServices = createCustomApiServices(core);
   const states = new Map<string, 'busy' | 'again'>();
 
-  async function announce(id: string, groupVersion: GroupVersion): Promise<void> {
+  async function syncApiService(id: string, groupVersion: GroupVersion): Promise<void> {
     do {
       states.set(id, 'busy');
       await apiServices.sync(groupVersion);
       // The next sync must see the writes of this one.
-      await core.feed.caughtUp();
+      await core.feed.waitForCurrent();
     } while (states.get(id) === 'again');
   }
 
@@ -26,7 +29,7 @@ export function createAnnouncer(core: Core, onError: (error: unknown) => void): 
       states.set(id, 'again');
       return;
     }
-    announce(id, groupVersion)
+    syncApiService(id, groupVersion)
       .catch((error) => {
         if (!core.signal.aborted) onError(error);
       })

@@ -54,7 +54,7 @@ export function conversionWebhook(
       const made = new Map(
         foreign.map((object, index) => {
           const result = checked(object, converted[index], apiVersion);
-          if ('error' in result) throw fail(whichFault(result.error, index, foreign.length));
+          if ('error' in result) throw fail(formatFault(result.error, index, foreign.length));
           return [object, result.object];
         }),
       );
@@ -68,7 +68,7 @@ function printKind({ apiVersion, kind }: KubeObject): string {
 }
 
 /** Formats the error of one object; the index is added if there are several objects. */
-function whichFault({ subject, why }: Fault, index: number, count: number): string {
+function formatFault({ subject, why }: Fault, index: number, count: number): string {
   if (count > 1)
     return `returned invalid ${subject === 'metadata' ? `metadata in object` : 'converted object'} at index ${index}: ${why}`;
   if (subject === 'metadata') return `returned invalid metadata: ${why}`;

@@ -1,8 +1,8 @@
 import type { Versioned } from '@kruise/machinery/server-side-apply/updater';
 import type { KubeObject } from '../object.ts';
 import type { Conversion } from '../resource.ts';
-import { type Converter, renaming } from './converter.ts';
-import { type CustomVersion, versionNamed } from './version.ts';
+import { type Converter, versionRename } from './converter.ts';
+import { type CustomVersion, findVersion } from './version.ts';
 
 /**
  * Converts objects between storage, where they may have any version, and one version. The result is memoized per stored
@@ -20,12 +20,12 @@ export function customConversion(
     let found = known.get(stored);
     if (found === undefined) {
       found = converted(stored, version, versions, converter);
-      remember(stored, found);
+      memoizeConversion(stored, found);
     }
     return found;
   }
 
-  function remember(stored: KubeObject, found: KubeObject | Promise<KubeObject>): void {
+  function memoizeConversion(stored: KubeObject, found: KubeObject | Promise<KubeObject>): void {
     known.set(stored, found);
     if (!(found instanceof Promise)) return;
     found.then(
@@ -36,7 +36,7 @@ export function customConversion(
   }
 
   function toVersion(object: KubeObject, apiVersion: string): Promise<Versioned> | undefined {
-    const wanted = versionNamed(versions, apiVersion);
+    const wanted = findVersion(versions, apiVersion);
     return wanted && inVersion(object, wanted);
   }
 
@@ -50,9 +50,9 @@ export function customConversion(
     const foreign = stored.filter((object) => object.apiVersion !== version.apiVersion && !known.has(object));
     await Promise.all(stored.map((object) => known.get(object)));
     if (foreign.length === 0) return;
-    const complete = foreign.map((object) => versionNamed(versions, object.apiVersion)?.form(object) ?? object);
+    const complete = foreign.map((object) => findVersion(versions, object.apiVersion)?.structure(object) ?? object);
     const all = await converter.convert(complete, version.apiVersion);
-    for (const [index, object] of all.entries()) known.set(foreign[index]!, version.formConverted(object));
+    for (const [index, object] of all.entries()) known.set(foreign[index]!, version.structureConverted(object));
   }
 
   return {
@@ -60,7 +60,7 @@ export function customConversion(
     // Admission may have left unknown fields or nulls, which validation must see.
     toStorage: (object) => converted(object, storage, versions, converter),
     fromStorage,
-    ...(converter === renaming ? {} : { toVersion, prepare }),
+    ...(converter === versionRename ? {} : { toVersion, prepare }),
   };
 }
 
@@ -71,8 +71,10 @@ function converted(
   versions: ReadonlyMap<string, CustomVersion>,
   converter: Converter,
 ): KubeObject | Promise<KubeObject> {
-  if (object.apiVersion === version.apiVersion) return version.form(object);
-  const complete = versionNamed(versions, object.apiVersion)?.form(object) ?? object;
+  if (object.apiVersion === version.apiVersion) return version.structure(object);
+  const complete = findVersion(versions, object.apiVersion)?.structure(object) ?? object;
   const all = converter.convert([complete], version.apiVersion);
-  return all instanceof Promise ? all.then(([first]) => version.formConverted(first!)) : version.formConverted(all[0]!);
+  return all instanceof Promise
+    ? all.then(([first]) => version.structureConverted(first!))
+    : version.structureConverted(all[0]!);
 }

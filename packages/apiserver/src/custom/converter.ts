@@ -9,6 +9,6 @@ export type Converter = {
 };
 
 /** Converts by changing only the apiVersion (strategy None). */
-export const renaming: Converter = {
+export const versionRename: Converter = {
   convert: (objects, apiVersion) => objects.map((object) => ({ ...object, apiVersion })),
 };

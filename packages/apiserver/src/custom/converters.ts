@@ -4,7 +4,7 @@ import type { Core } from '../core.ts';
 import { createWebhookCaller, type InProcessWebhooks, type WebhookCaller } from '../webhook/caller.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import { conversionWebhook } from './conversion-webhook.ts';
-import { type Converter, renaming } from './converter.ts';
+import { type Converter, versionRename } from './converter.ts';
 import type { Definition } from './definition.ts';
 
 export type ConvertersOptions = {
@@ -43,7 +43,7 @@ export function createConverters(
     const known = override?.(definition);
     if (known) return known;
     const { conversion } = definition.spec;
-    if (conversion?.strategy !== 'Webhook' || !conversion.webhook) return renaming;
+    if (conversion?.strategy !== 'Webhook' || !conversion.webhook) return versionRename;
     return conversionWebhook(conversion.webhook, { caller: webhookCaller(), random, signal });
   };
 }

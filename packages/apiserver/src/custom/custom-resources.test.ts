@@ -11,7 +11,7 @@ import { createMemoryStore } from '../store/memory.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import type { Converter } from './converter.ts';
 import { installDefinitions } from './install.ts';
-import { ownRequest } from './own-request.ts';
+import { internalRequest } from './own-request.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const toys = '/apis/example.com/v1/namespaces/play/toys';
@@ -265,7 +265,7 @@ test('a watch that misses a definition change ends at once', async () => {
   const before = world.core.resources.find('example.com', 'v1', 'toys')!;
   const open = prepareWatch(
     world.core,
-    ownRequest(world.core, before, 'watch', toy() as KubeObject),
+    internalRequest(world.core, before, 'watch', toy() as KubeObject),
     before,
     watchOptions(new URLSearchParams(), false),
   );

@@ -22,13 +22,13 @@ export type DefinitionCondition =
   | 'Terminating'
   | 'KubernetesAPIApprovalPolicyConformant';
 
-export function holds({ status }: Definition, type: DefinitionCondition): boolean {
+export function hasCondition({ status }: Definition, type: DefinitionCondition): boolean {
   return isConditionTrue(status?.conditions, type);
 }
 
 /** Reports whether the server serves the objects of a definition. */
 export function isServing(definition: Definition): boolean {
-  return holds(definition, 'NamesAccepted') || holds(definition, 'Established');
+  return hasCondition(definition, 'NamesAccepted') || hasCondition(definition, 'Established');
 }
 
 /** Returns the storage version; a validated definition has exactly one. */

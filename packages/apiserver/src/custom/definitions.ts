@@ -10,11 +10,11 @@ import { tracker } from '../handlers/tracking.ts';
 import { update } from '../handlers/update.ts';
 import type { Cached, KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
-import { asDefinition, cleanupFinalizer, type Definition, holds, isServing } from './definition.ts';
+import { asDefinition, cleanupFinalizer, type Definition, hasCondition, isServing } from './definition.ts';
 import { deleteInstances } from './instances.ts';
-import { ownOptions, ownRequest } from './own-request.ts';
+import { internalOptions, internalRequest } from './own-request.ts';
 import type { CustomServing } from './serving.ts';
-import { settleStatus, type Terminating, terminating, withNoted } from './status.ts';
+import { reconcileStatus, type Terminating, terminating, withDefinitionCondition } from './status.ts';
 
 /** Retry delay after a failure. */
 const retryMs = 1000;
@@ -43,7 +43,7 @@ export async function followDefinitions(
       enqueue(name);
     }
     // Names that other definitions wait for may have become free.
-    for (const other of ofGroup(definition)) if (!holds(other, 'NamesAccepted')) enqueue(other.metadata.name!);
+    for (const other of ofGroup(definition)) if (!hasCondition(other, 'NamesAccepted')) enqueue(other.metadata.name!);
     return served;
   }
 
@@ -71,10 +71,10 @@ export async function followDefinitions(
     while (waiting.size > 0 && !core.signal.aborted) {
       const names = [...waiting];
       waiting.clear();
-      const settled = new Map<string, Definition>();
-      await Promise.all(names.map((name) => attempt(name, () => settle(name, settled))));
+      const reconciled = new Map<string, Definition>();
+      await Promise.all(names.map((name) => attempt(name, () => reconcileDefinition(name, reconciled))));
       // The next definition must see the names that are already accepted.
-      await core.feed.caughtUp().catch(report);
+      await core.feed.waitForCurrent().catch(report);
     }
     isWorking = false;
   }
@@ -96,56 +96,59 @@ export async function followDefinitions(
    * Processes one definition. `settled` holds the results for other definitions in this batch, which are not yet
    * stored.
    */
-  async function settle(name: string, settled: Map<string, Definition>): Promise<void> {
+  async function reconcileDefinition(name: string, reconciled: Map<string, Definition>): Promise<void> {
     const object = current(name);
     if (!object) return;
     const definition = asDefinition(object);
     const { metadata } = definition;
-    const others = ofGroup(definition).map((other) => settled.get(other.metadata.name!) ?? other);
-    const status = settleStatus(definition, others, core.clock.now());
+    const others = ofGroup(definition).map((other) => reconciled.get(other.metadata.name!) ?? other);
+    const status = reconcileStatus(definition, others, core.clock.now());
     if (status && status !== definition.status) {
-      settled.set(name, { ...definition, status });
+      reconciled.set(name, { ...definition, status });
       await serving.prepare(definition);
       await write(object, { ...object, status });
     } else if (metadata.deletionTimestamp && metadata.finalizers?.includes(cleanupFinalizer) && !ending.has(name)) {
       const over = new AbortController();
       ending.set(name, over);
-      void attempt(name, () => end(name, over.signal)).finally(() => ending.delete(name));
+      void attempt(name, () => finalizeDefinition(name, over.signal)).finally(() => ending.delete(name));
     }
   }
 
   /** Deletes the objects of a terminating definition, then removes its finalizer. */
-  async function end(name: string, over: AbortSignal): Promise<void> {
+  async function finalizeDefinition(name: string, over: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([over, core.signal]);
-    await note(name, terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'));
+    await writeCondition(
+      name,
+      terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'),
+    );
     const stored = serving.stored(name);
     const object = current(name);
     if (!object) return;
     const outcome =
-      stored && holds(asDefinition(object), 'Established')
+      stored && hasCondition(asDefinition(object), 'Established')
         ? await deleteInstances(core, stored, signal, (reason, message) =>
-            note(name, terminating('True', reason, message)),
+            writeCondition(name, terminating('True', reason, message)),
           )
         : withoutInstances(asDefinition(object));
     const last = current(name);
     if (!last || signal.aborted) return;
     const { finalizers, ...metadata } = last.metadata;
     const kept = (finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
-    const status = withNoted(asDefinition(last).status, outcome, core.clock.now());
+    const status = withDefinitionCondition(asDefinition(last).status, outcome, core.clock.now());
     await write(last, { ...last, metadata: kept.length === 0 ? metadata : { ...metadata, finalizers: kept }, status });
   }
 
-  async function note(name: string, condition: Terminating): Promise<void> {
+  async function writeCondition(name: string, condition: Terminating): Promise<void> {
     const object = current(name);
     if (!object) return;
     const { status } = asDefinition(object);
-    const noted = withNoted(status, condition, core.clock.now());
-    if (noted !== status) await write(object, { ...object, status: noted });
+    const updated = withDefinitionCondition(status, condition, core.clock.now());
+    if (updated !== status) await write(object, { ...object, status: updated });
   }
 
   async function write(seen: KubeObject, wanted: KubeObject): Promise<void> {
     await writeStatus(core, resource, seen, wanted);
-    await core.feed.caughtUp();
+    await core.feed.waitForCurrent();
   }
 
   const { items } = cache.listAndWatch(
@@ -153,14 +156,14 @@ export async function followDefinitions(
     {
       signal: core.signal,
       receive: ({ type, cached }) => void received(cached, type === 'DELETED')?.catch(report),
-      end: () => {},
+      finalizeDefinition: () => {},
     },
   );
   await Promise.all(items.map((cached) => received(cached, false)));
 }
 
 function withoutInstances(definition: Definition): Terminating {
-  return holds(definition, 'Established')
+  return hasCondition(definition, 'Established')
     ? terminating('False', 'OverlappingBuiltInResource', 'instances overlap with built-in resources in storage')
     : terminating('False', 'NeverEstablished', 'resource was never established');
 }
@@ -170,12 +173,12 @@ async function writeStatus(core: Core, resource: Resource, seen: KubeObject, wan
   const subresource = resource.subresources.get('status');
   if (subresource?.type !== 'part') throw new Error('definitions have no status');
   const part = { name: 'status', strategy: subresource.strategy };
-  const context = ownRequest(core, resource, 'update', seen, part.name);
-  const track = tracker(context, resource, ownOptions, part);
+  const context = internalRequest(core, resource, 'update', seen, part.name);
+  const track = tracker(context, resource, internalOptions, part);
   await update(core, context, resource, {
     subresource: part.name,
     strategy: part.strategy,
-    options: ownOptions,
+    options: internalOptions,
     change: (live) =>
       // managedFields come from the live object; the resourceVersion is that of the cached one.
       track.changed(live, {

@@ -5,8 +5,8 @@ import { create } from '../handlers/create.ts';
 import { put } from '../handlers/put.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
-import { asDefinition, holds } from './definition.ts';
-import { ownOptions, ownRequest } from './own-request.ts';
+import { asDefinition, hasCondition } from './definition.ts';
+import { internalOptions, internalRequest } from './own-request.ts';
 
 /**
  * Installs the given definitions, and updates existing ones. Resolves once all are established, so that their objects
@@ -28,8 +28,8 @@ async function install(core: Core, resource: Resource, definition: KubeObject): 
   const existing = storage.cache.get(storage.keyOf(undefined, definition.metadata.name!))?.object;
   const decode = () => serializer.decodeValue(definition).draft;
   if (!existing) {
-    const context = ownRequest(core, resource, 'create', definition);
-    await create(core, context, resource, ownOptions, decode).catch((error) => {
+    const context = internalRequest(core, resource, 'create', definition);
+    await create(core, context, resource, internalOptions, decode).catch((error) => {
       // Another server of the same cluster may create the definition first.
       if (!isAlreadyExists(error)) throw error;
     });
@@ -38,7 +38,7 @@ async function install(core: Core, resource: Resource, definition: KubeObject): 
   const { spec } = serializer.canonical(decode() as KubeObject);
   if (isSame(spec, existing['spec'])) return;
   const value = { ...existing, spec };
-  await put(core, ownRequest(core, resource, 'update', existing), resource, { type: 'value', value });
+  await put(core, internalRequest(core, resource, 'update', existing), resource, { type: 'value', value });
 }
 
 /** Resolves once all definitions with these names are established. */
@@ -46,18 +46,21 @@ function established(core: Core, { storage }: Resource, names: readonly string[]
   const { cache, keyOf } = storage;
   const isReady = (name: string) => {
     const found = cache.get(keyOf(undefined, name));
-    return found !== undefined && holds(asDefinition(found.object), 'Established');
+    return found !== undefined && hasCondition(asDefinition(found.object), 'Established');
   };
   return new Promise((resolve, reject) => {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, core.signal]);
-    const look = () => {
+    const checkEstablished = () => {
       if (!names.every(isReady)) return;
       over.abort();
       resolve();
     };
     core.signal.addEventListener('abort', () => reject(core.signal.reason), { once: true, signal: over.signal });
-    cache.listAndWatch({ keyPrefix: storage.prefix }, { signal, receive: look, end: () => {} });
-    look();
+    cache.listAndWatch(
+      { keyPrefix: storage.prefix },
+      { signal, receive: checkEstablished, finalizeDefinition: () => {} },
+    );
+    checkEstablished();
   });
 }

@@ -3,14 +3,14 @@ import type { Admission } from '../admission/admission.ts';
 import type { Core } from '../core.ts';
 import { deleteOne } from '../handlers/delete.ts';
 import type { Resource } from '../resource.ts';
-import { ownRequest } from './own-request.ts';
+import { internalRequest } from './own-request.ts';
 import { type Terminating, terminating } from './status.ts';
 
 /** Time after which a slow deletion of a definition's objects is reported in the status. */
-const patienceMs = 60_000;
+const slowDeletionMs = 60_000;
 
 /** Admission that allows everything: the objects are deleted with their definition. */
-const nobodyAsked: Admission = { mutate: async ({ object }) => object, validate: async () => {} };
+const allowAllAdmission: Admission = { mutate: async ({ object }) => object, validate: async () => {} };
 
 /**
  * Deletes all objects of a definition and waits until they are gone, which their finalizers may delay. Reports a
@@ -20,20 +20,26 @@ export async function deleteInstances(
   core: Core,
   resource: Resource,
   signal: AbortSignal,
-  tell: (reason: string, message: string) => Promise<void>,
+  reportProgress: (reason: string, message: string) => Promise<void>,
 ): Promise<Terminating> {
   const { cache, prefix } = resource.storage;
-  const unasked = { ...core, admission: nobodyAsked };
+  const coreWithoutAdmission = { ...core, admission: allowAllAdmission };
   for (const { object } of cache.list({ keyPrefix: prefix })) {
     signal.throwIfAborted();
-    await deleteOne(unasked, ownRequest(core, resource, 'delete', object), resource, object.metadata.name!, {
-      dryRun: false,
-    }).catch(ignoreMissing);
+    await deleteOne(
+      coreWithoutAdmission,
+      internalRequest(core, resource, 'delete', object),
+      resource,
+      object.metadata.name!,
+      {
+        dryRun: false,
+      },
+    ).catch(ignoreMissing);
   }
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   while (cache.size > 0 && !signal.aborted) {
-    if (await isEmptied(core, resource, signal)) break;
-    await tell(
+    if (await waitUntilEmpty(core, resource, signal)) break;
+    await reportProgress(
       'InstanceDeletionCheck',
       'could not confirm zero CustomResources remaining: timed out waiting for the condition',
     );
@@ -42,21 +48,24 @@ export async function deleteInstances(
 }
 
 /** Resolves to whether the last object was deleted before the timeout. */
-function isEmptied(core: Core, { storage }: Resource, signal: AbortSignal): Promise<boolean> {
+function waitUntilEmpty(core: Core, { storage }: Resource, signal: AbortSignal): Promise<boolean> {
   const { cache, prefix } = storage;
   return new Promise((resolve) => {
-    const over = new AbortController();
-    const settle = (emptied: boolean) => {
-      over.abort();
-      resolve(emptied);
+    const finished = new AbortController();
+    const finish = (isEmpty: boolean) => {
+      finished.abort();
+      resolve(isEmpty);
     };
-    const ended = AbortSignal.any([signal, over.signal]);
-    signal.addEventListener('abort', () => settle(false), { once: true, signal: over.signal });
-    core.clock.setTimer(patienceMs, () => settle(false), ended);
+    const ended = AbortSignal.any([signal, finished.signal]);
+    signal.addEventListener('abort', () => finish(false), { once: true, signal: finished.signal });
+    core.clock.setTimer(slowDeletionMs, () => finish(false), ended);
     const receive = () => {
-      if (cache.size === 0) settle(true);
+      if (cache.size === 0) finish(true);
     };
-    cache.listAndWatch({ keyPrefix: prefix }, { signal: ended, receive, end: () => settle(cache.size === 0) });
+    cache.listAndWatch(
+      { keyPrefix: prefix },
+      { signal: ended, receive, finalizeDefinition: () => finish(cache.size === 0) },
+    );
     receive();
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Definition } from './definition.ts';
-import { settleNames } from './names.ts';
+import { acceptNames } from './names.ts';
 
 type Names = { readonly plural: string; readonly kind: string; readonly [name: string]: unknown };
 const wants = (names: Names, accepted?: Partial<Names>) =>
@@ -67,7 +67,7 @@ const cases: readonly {
 ];
 for (const { name, definition, others = [], accepted, condition } of cases) {
   test(name, () => {
-    const naming = settleNames(definition, others);
+    const naming = acceptNames(definition, others);
     assert.deepEqual(naming.acceptedNames, accepted);
     const { status, reason, message } = naming.condition;
     assert.equal(`${status} ${reason}: ${message}`, condition);

@@ -14,34 +14,38 @@ export type Naming = {
  * Accepts the names of a definition that do not conflict with the accepted names of other definitions in the group.
  * Conflicting names are skipped and the others accepted, so that as much as possible is served.
  */
-export function settleNames({ spec, status }: Definition, others: Iterable<Definition>): Naming {
+export function acceptNames({ spec, status }: Definition, others: Iterable<Definition>): Naming {
   const wanted = spec.names;
   const had = status?.acceptedNames;
-  const taken = takenNames(others);
-  const given: Record<string, unknown> = { ...had };
+  const usedNames = collectUsedNames(others);
+  const accepted: Record<string, unknown> = { ...had };
   let conflict: { readonly reason: string; readonly message: string } | undefined;
 
-  const settle = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string>, reason: string) => {
+  const acceptName = (
+    field: 'plural' | 'singular' | 'kind' | 'listKind',
+    used: ReadonlySet<string>,
+    reason: string,
+  ) => {
     const name = wanted[field] ?? '';
     if (name !== had?.[field] && used.has(name)) conflict = { reason, message: inUse(name) };
-    else given[field] = name;
+    else accepted[field] = name;
   };
-  settle('plural', taken.resources, 'PluralConflict');
-  settle('singular', taken.resources, 'SingularConflict');
+  acceptName('plural', usedNames.resources, 'PluralConflict');
+  acceptName('singular', usedNames.resources, 'SingularConflict');
   const clashes = (wanted.shortNames ?? []).filter(
-    (name) => !had?.shortNames?.includes(name) && taken.resources.has(name),
+    (name) => !had?.shortNames?.includes(name) && usedNames.resources.has(name),
   );
-  if (clashes.length === 0) given['shortNames'] = wanted.shortNames;
+  if (clashes.length === 0) accepted['shortNames'] = wanted.shortNames;
   else {
     const messages = clashes.map(inUse);
     const message = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
     conflict = { reason: 'ShortNamesConflict', message };
   }
-  settle('kind', taken.kinds, 'KindConflict');
-  settle('listKind', taken.kinds, 'ListKindConflict');
-  given['categories'] = wanted.categories;
+  acceptName('kind', usedNames.kinds, 'KindConflict');
+  acceptName('listKind', usedNames.kinds, 'ListKindConflict');
+  accepted['categories'] = wanted.categories;
 
-  const acceptedNames = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const acceptedNames = Object.fromEntries(Object.entries(accepted).filter(([, value]) => value !== undefined));
   return {
     // Every name is either requested or was accepted before.
     acceptedNames: acceptedNames as unknown as Names,
@@ -56,7 +60,7 @@ function inUse(name: string): string {
 }
 
 /** Resource names and kinds are separate: the plural of one definition may equal the kind of another. */
-function takenNames(others: Iterable<Definition>): {
+function collectUsedNames(others: Iterable<Definition>): {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
 } {

@@ -8,7 +8,7 @@ import { serverItself } from '../user.ts';
 const manager = 'kube-apiserver';
 
 /** Creates the context of a request that the server makes itself. */
-export function ownRequest(
+export function internalRequest(
   core: Core,
   { kind }: Resource,
   verb: string,
@@ -31,7 +31,7 @@ export function ownRequest(
 }
 
 /** Write options of the server's own writes. */
-export const ownOptions = {
+export const internalOptions = {
   dryRun: false,
   fieldManager: manager,
   fieldValidation: 'Ignore',

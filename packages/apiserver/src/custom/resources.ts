@@ -8,13 +8,13 @@ import type { Resource, Subresource } from '../resource.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { customColumns } from './columns.ts';
 import { customConversion } from './conversion.ts';
-import { type Converter, renaming } from './converter.ts';
-import { type Definition, holds, storageVersionOf } from './definition.ts';
+import { type Converter, versionRename } from './converter.ts';
+import { type Definition, hasCondition, storageVersionOf } from './definition.ts';
 import { customScale, replicasPathsOf } from './scale.ts';
 import { customSelectableFields } from './selectable-fields.ts';
 import { customSerializer } from './serializer.ts';
 import { customStatusStrategy, customStrategy } from './strategy.ts';
-import { type CustomVersion, versionNamed, versionsOf } from './version.ts';
+import { type CustomVersion, findVersion, versionsOf } from './version.ts';
 
 /** Verbs of custom resources, in the order of Kubernetes' discovery documents. */
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -29,7 +29,7 @@ export function customResources(
   const versions = versionsOf(definition);
   const stored = versions.get(storageVersionOf(definition))!;
   const namespaced = definition.spec.scope === 'Namespaced';
-  const terminating = holds(definition, 'Terminating');
+  const terminating = hasCondition(definition, 'Terminating');
   return new Map(
     Array.from(versions.values(), (version): [string, Resource] => {
       const kind = customKind(definition, version);
@@ -101,11 +101,11 @@ function trackedKind(
   converter: Converter,
 ): TrackedKind {
   const tracked = { apiVersion, kind, type: mergeType, empty: { apiVersion, kind } };
-  if (converter !== renaming) return tracked;
+  if (converter !== versionRename) return tracked;
   return {
     ...tracked,
     convert(object, wanted) {
-      const version = versionNamed(versions, wanted);
+      const version = findVersion(versions, wanted);
       if (!version) return undefined;
       const converted = { ...object, apiVersion: wanted };
       // A field that a version does not have cannot be owned in that version.

@@ -49,7 +49,7 @@ export function customScale(
       }
       return show(object, 0);
     },
-    show: (object) => show(object, absentReplicas),
+    toView: (object) => show(object, absentReplicas),
     write(view, object) {
       const replicas = (view as unknown as Scale).spec?.replicas ?? 0;
       if (replicas === absentReplicas) {

@@ -8,7 +8,7 @@ import { exactValue, findDuplicateKeys, JsonSyntaxError, type ScannedJson, scanJ
 import { stringify } from '@kruise/values/go-json';
 import type { KubeObject } from '../object.ts';
 import type { Decoded, Serializer } from '../resource.ts';
-import { type CustomVersion, inOrder } from './version.ts';
+import { type CustomVersion, withOrderedFields } from './version.ts';
 
 const metadataCodec = codecOf(objectMeta);
 
@@ -46,7 +46,7 @@ export function customSerializer(version: CustomVersion): Serializer {
       const { metadata } = readMetadata(sent['metadata']);
       return { ...version.structural.complete(sent), metadata } as Draft<KubeObject>;
     },
-    canonical: inOrder,
+    canonical: withOrderedFields,
     toJson: (object) => stringify(object),
   };
 }
@@ -68,7 +68,7 @@ export function parseStored(bytes: Uint8Array): KubeObject {
 /** Returns the value of a text; integers beyond 64 bits have the precision of floating-point numbers. */
 function numbersOf64Bits(scanned: ScannedJson): unknown {
   const value = exactValue(scanned);
-  return scanned.survey.hasLongNumber ? roundLong(value) : value;
+  return scanned.scan.hasLongNumber ? roundLong(value) : value;
 }
 
 function roundLong(value: unknown): unknown {

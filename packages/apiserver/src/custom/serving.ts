@@ -4,7 +4,7 @@ import type { Core } from '../core.ts';
 import type { Resource } from '../resource.ts';
 import { customPrefix, type ObjectStorage, openObjectStorage } from '../storage/object-storage.ts';
 import type { Converter } from './converter.ts';
-import { type Definition, holds, isServing, storageVersionOf } from './definition.ts';
+import { type Definition, hasCondition, isServing, storageVersionOf } from './definition.ts';
 import { customResources } from './resources.ts';
 import { parseStored } from './serializer.ts';
 
@@ -62,7 +62,7 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
   /** Updates the registry to serve exactly the versions of a definition. */
   function offer(entry: Entry, definition: Definition): void {
     const { definition: before } = entry;
-    if (before && isServedAlike(before, definition)) {
+    if (before && isServedIdentically(before, definition)) {
       entry.definition = definition;
       return;
     }
@@ -130,11 +130,11 @@ function servedOf({ spec }: Definition, resources: ReadonlyMap<string, Resource>
 }
 
 /** Reports whether two definitions are served identically. */
-function isServedAlike(before: Definition, after: Definition): boolean {
+function isServedIdentically(before: Definition, after: Definition): boolean {
   return (
     isServing(before) === isServing(after) &&
-    holds(before, 'Established') === holds(after, 'Established') &&
-    holds(before, 'Terminating') === holds(after, 'Terminating') &&
+    hasCondition(before, 'Established') === hasCondition(after, 'Established') &&
+    hasCondition(before, 'Terminating') === hasCondition(after, 'Terminating') &&
     isSameResource(before, after)
   );
 }

@@ -8,7 +8,7 @@ import { findCondition, isConditionTrue, withCondition } from '@kruise/machinery
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
 import type { Definition } from './definition.ts';
-import { settleNames } from './names.ts';
+import { acceptNames } from './names.ts';
 
 type Unstamped = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
@@ -16,27 +16,31 @@ type Unstamped = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
  * Returns the status that a definition should have, given the others of its group: accepted names, and the Established
  * condition. Returns the existing status if it is current.
  */
-export function settleStatus(definition: Definition, others: Iterable<Definition>, now: Instant): Status | undefined {
+export function reconcileStatus(
+  definition: Definition,
+  others: Iterable<Definition>,
+  now: Instant,
+): Status | undefined {
   const { spec, metadata, status } = definition;
   let next = status;
-  const note = (condition: Unstamped) => {
-    next = withNoted(next, condition, now);
+  const setCondition = (condition: Unstamped) => {
+    next = withDefinitionCondition(next, condition, now);
   };
   if (!isSame(spec.names, status?.acceptedNames)) {
-    const { acceptedNames, condition } = settleNames(definition, others);
+    const { acceptedNames, condition } = acceptNames(definition, others);
     if (!isSame(acceptedNames, status?.acceptedNames)) next = { ...next, acceptedNames } as Status;
-    note(condition);
-    if (!findCondition(next?.conditions, 'Established')) note(notAccepted);
+    setCondition(condition);
+    if (!findCondition(next?.conditions, 'Established')) setCondition(notAccepted);
   }
   if (isConditionTrue(next?.conditions, 'NamesAccepted') && !isConditionTrue(next?.conditions, 'Established')) {
-    note(isValidCaBundle(spec.conversion?.webhook?.clientConfig?.caBundle) ? established : invalidBundle);
+    setCondition(isValidCaBundle(spec.conversion?.webhook?.clientConfig?.caBundle) ? established : invalidBundle);
   }
-  if (isProtectedGroup(spec.group)) note(approvalCondition(metadata.annotations));
+  if (isProtectedGroup(spec.group)) setCondition(approvalCondition(metadata.annotations));
   return next;
 }
 
 /** Returns the status with a condition set; lastTransitionTime changes only with the condition status. */
-export function withNoted(status: Status | undefined, condition: Unstamped, now: Instant): Status {
+export function withDefinitionCondition(status: Status | undefined, condition: Unstamped, now: Instant): Status {
   const conditions = withCondition(status?.conditions ?? undefined, condition as Condition, now);
   return conditions === status?.conditions ? status : ({ ...status, conditions } as Status);
 }

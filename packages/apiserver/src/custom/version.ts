@@ -20,12 +20,12 @@ export type CustomVersion = {
    * Structures an object: prunes unknown fields, sets defaults and orders the fields. Returns the same object if
    * nothing changes.
    */
-  form(object: KubeObject): KubeObject;
+  structure(object: KubeObject): KubeObject;
   /**
    * Structures an object converted from another version. Defaults are not set, because the object has the defaults of
    * its original version.
    */
-  formConverted(object: KubeObject): KubeObject;
+  structureConverted(object: KubeObject): KubeObject;
 };
 
 const metadataCodec = codecOf(objectMeta);
@@ -38,7 +38,7 @@ export function versionsOf({ spec, status }: Definition): ReadonlyMap<string, Cu
 }
 
 /** Finds the version of an `apiVersion`. */
-export function versionNamed(
+export function findVersion(
   versions: ReadonlyMap<string, CustomVersion>,
   apiVersion: string,
 ): CustomVersion | undefined {
@@ -49,9 +49,9 @@ export function versionNamed(
 function versionOf(group: string, kind: string, facts: DefinitionVersion): CustomVersion {
   // Validation rejects definitions without a schema.
   const schema = (facts.schema?.openAPIV3Schema ?? {}) as JsonSchema;
-  const structural = lazy(() => structuralSchema(schema, { metadata: embeddedMetadata }));
-  const pruning = lazy(() => structuralSchema(withoutDefaults(schema), { metadata: embeddedMetadata }));
-  const mergeType = lazy(() => mergeTypeOfStructural(schema, metadataMergeType));
+  const structural = memoizeLazily(() => structuralSchema(schema, { metadata: embeddedMetadata }));
+  const pruning = memoizeLazily(() => structuralSchema(withoutDefaults(schema), { metadata: embeddedMetadata }));
+  const mergeType = memoizeLazily(() => mergeTypeOfStructural(schema, metadataMergeType));
   return {
     name: facts.name,
     apiVersion: `${group}/${facts.name}`,
@@ -64,15 +64,15 @@ function versionOf(group: string, kind: string, facts: DefinitionVersion): Custo
     get mergeType() {
       return mergeType();
     },
-    form: (object) => inOrder(structural().read(object).object as KubeObject),
-    formConverted: (object) => inOrder(pruning().read(object).object as KubeObject),
+    structure: (object) => withOrderedFields(structural().read(object).object as KubeObject),
+    structureConverted: (object) => withOrderedFields(pruning().read(object).object as KubeObject),
   };
 }
 
 /** Returns an object with its fields in order; the same object if they already are. */
-export function inOrder(object: KubeObject): KubeObject {
+export function withOrderedFields(object: KubeObject): KubeObject {
   const metadata = metadataCodec.canonical(object.metadata);
-  if (metadata === object.metadata && isInOrder(object)) return object;
+  if (metadata === object.metadata && hasOrderedFields(object)) return object;
   const { apiVersion, kind, metadata: _, ...rest } = object;
   return { apiVersion, kind, metadata, ...rest };
 }
@@ -95,12 +95,12 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
 }
 
 /** Reports whether the common object fields come first, as users expect. */
-function isInOrder(object: KubeObject): boolean {
+function hasOrderedFields(object: KubeObject): boolean {
   const [first, second, third] = Object.keys(object);
   return first === 'apiVersion' && second === 'kind' && third === 'metadata';
 }
 
-function lazy<T>(make: () => T): () => T {
+function memoizeLazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
     made ??= { value: make() };

@@ -3,7 +3,7 @@ import { builtinKinds } from '@kruise/api/builtin';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import type { ResourceRegistry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
-import { type SubresourceFacts, subresourceFactsOf } from '../resources/subresource-facts.ts';
+import { type SubresourceMetadata, subresourceMetadataOf } from '../resources/subresource-facts.ts';
 import { compareVersions, groupPriority, versionPriority } from './priority.ts';
 
 /** Resource in discovery. */
@@ -14,7 +14,7 @@ export type DiscoveredResource = {
   readonly verbs: readonly string[];
   /** Storage version; absent if nothing is stored. */
   readonly storageVersion?: string;
-  readonly subresources: readonly SubresourceFacts[];
+  readonly subresources: readonly SubresourceMetadata[];
 };
 
 export type DiscoveredVersion = {
@@ -38,22 +38,22 @@ export type RemoteVersion = {
 export type DiscoveredGroup = { readonly group: string; readonly versions: readonly DiscoveredVersion[] };
 
 /** Returns the discovery entry of a built-in kind. */
-export function discovered(kind: Kind): DiscoveredResource {
+export function discoveryEntry(kind: Kind): DiscoveredResource {
   const stored = kind.verbs.includes('watch');
   return {
     kind,
     custom: false,
     verbs: kind.verbs,
-    subresources: subresourceFactsOf(kind),
+    subresources: subresourceMetadataOf(kind),
     ...(stored ? { storageVersion: storageVersions[`${kind.plural}.${kind.group}`] ?? apiVersionOf(kind) } : {}),
   };
 }
 
 /** Yields all resources that this server itself serves. */
-export function* resourcesHere(resources: Pick<ResourceRegistry, 'find' | 'all'>): Generator<DiscoveredResource> {
-  for (const kind of builtinKinds) yield discovered(kind);
+export function* localResources(resources: Pick<ResourceRegistry, 'find' | 'all'>): Generator<DiscoveredResource> {
+  for (const kind of builtinKinds) yield discoveryEntry(kind);
   for (const resource of resources.all()) {
-    if (resource.custom) yield discoveredCustom(resources, resource);
+    if (resource.custom) yield customDiscoveryEntry(resources, resource);
   }
 }
 
@@ -61,7 +61,7 @@ export function* resourcesHere(resources: Pick<ResourceRegistry, 'find' | 'all'>
 const lastVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
 /** Returns the discovery entry of a version of a custom resource. */
-export function discoveredCustom(
+export function customDiscoveryEntry(
   resources: Pick<ResourceRegistry, 'find'>,
   { kind, conversion, terminating }: Resource,
 ): DiscoveredResource {
@@ -71,7 +71,7 @@ export function discoveredCustom(
     kind,
     custom: true,
     verbs: terminating ? lastVerbs : kind.verbs,
-    subresources: subresourceFactsOf(kind),
+    subresources: subresourceMetadataOf(kind),
     ...(resources.find(group, storageVersion, plural) ? { storageVersion: `${group}/${storageVersion}` } : {}),
   };
 }
@@ -172,10 +172,10 @@ function listed(resource: DiscoveredResource): unknown {
 }
 
 /** Returns an APIGroup of `/apis`. */
-export function apiGroup({ group, versions }: DiscoveredGroup, alone: boolean): unknown {
+export function apiGroup({ group, versions }: DiscoveredGroup, isSingle: boolean): unknown {
   const named = versions.map(({ version }) => ({ groupVersion: apiVersionOf({ group, version }), version }));
   return {
-    ...(alone ? { kind: 'APIGroup', apiVersion: 'v1' } : {}),
+    ...(isSingle ? { kind: 'APIGroup', apiVersion: 'v1' } : {}),
     name: group,
     versions: named,
     preferredVersion: named[0],

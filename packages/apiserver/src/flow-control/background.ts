@@ -5,24 +5,24 @@
 import { createDeque } from '@kruise/client/deque';
 import type { Clock } from '@kruise/values/clock';
 
-export type Background = {
+export type BackgroundScheduler = {
   /** Registers a foreground request, until the returned function is called. */
-  somebodyWaits(): () => void;
+  beginForeground(): () => void;
   /** Resolves when a background request may run; the returned function ends it. */
-  turn(): Promise<() => void>;
+  beginBackground(): Promise<() => void>;
 };
 
 /**
  * Maximum number of concurrent background requests while the server is idle: more would delay the next foreground
  * request.
  */
-const maxAtOnce = 8;
+const maxConcurrent = 8;
 /** Number of foreground requests per background request while the server is busy. */
-const othersForEach = 16;
+const foregroundPerBackground = 16;
 /** Maximum wait of a background request when foreground requests are few but slow. */
-const patienceMs = 1000;
+const maxWaitMs = 1000;
 
-type Waiting = { isGoing: boolean; go(): void };
+type QueuedRequest = { hasStarted: boolean; start(): void };
 
 /** Calls back after a short pause, or at once in simulated time. */
 export type Pause = (callback: () => void) => void;
@@ -31,66 +31,66 @@ export type Pause = (callback: () => void) => void;
  * Creates the scheduler of background requests. The server counts as idle after a pause without requests: a client that
  * works in steps has no request in flight between two steps.
  */
-export function createBackground(clock: Clock, pause: Pause = (callback) => callback()): Background {
-  const waiting = createDeque<Waiting>();
-  let others = 0;
-  let othersSoFar = 0;
-  let othersSince = 0;
-  let othersWhenQuiet = 0;
-  let isLooking = false;
-  let underWay = 0;
+export function createBackgroundScheduler(clock: Clock, pause: Pause = (callback) => callback()): BackgroundScheduler {
+  const waiting = createDeque<QueuedRequest>();
+  let foreground = 0;
+  let foregroundTotal = 0;
+  let foregroundSinceStart = 0;
+  let foregroundAtIdle = 0;
+  let isCheckingIdle = false;
+  let running = 0;
 
-  const goNext = (): void => {
+  const startNext = (): void => {
     let next = waiting.shift();
-    while (next?.isGoing) next = waiting.shift();
-    next?.go();
+    while (next?.hasStarted) next = waiting.shift();
+    next?.start();
   };
-  const lookAfterPause = (): void => {
-    const soFar = othersSoFar;
-    isLooking = true;
+  const checkIdleAfterPause = (): void => {
+    const totalBefore = foregroundTotal;
+    isCheckingIdle = true;
     pause(() => {
-      isLooking = false;
-      if (othersSoFar === soFar) othersWhenQuiet = soFar;
-      goWhileQuiet();
+      isCheckingIdle = false;
+      if (foregroundTotal === totalBefore) foregroundAtIdle = totalBefore;
+      startWhileIdle();
     });
   };
-  const goWhileQuiet = (): void => {
-    if (others > 0 || isLooking || waiting.size === 0) return;
-    if (othersSoFar !== othersWhenQuiet) lookAfterPause();
-    else while (underWay < maxAtOnce && waiting.size > 0) goNext();
+  const startWhileIdle = (): void => {
+    if (foreground > 0 || isCheckingIdle || waiting.size === 0) return;
+    if (foregroundTotal !== foregroundAtIdle) checkIdleAfterPause();
+    else while (running < maxConcurrent && waiting.size > 0) startNext();
   };
   const done = (): void => {
-    underWay--;
-    goWhileQuiet();
+    running--;
+    startWhileIdle();
   };
 
   return {
-    somebodyWaits() {
-      others++;
-      othersSoFar++;
+    beginForeground() {
+      foreground++;
+      foregroundTotal++;
       return () => {
-        others--;
-        if (++othersSince >= othersForEach) {
-          othersSince = 0;
-          goNext();
+        foreground--;
+        if (++foregroundSinceStart >= foregroundPerBackground) {
+          foregroundSinceStart = 0;
+          startNext();
         }
-        goWhileQuiet();
+        startWhileIdle();
       };
     },
-    turn: () =>
+    beginBackground: () =>
       new Promise((resolve) => {
-        const cancel = clock.setTimer(patienceMs, () => entry.go());
-        const entry: Waiting = {
-          isGoing: false,
-          go() {
+        const cancel = clock.setTimer(maxWaitMs, () => entry.start());
+        const entry: QueuedRequest = {
+          hasStarted: false,
+          start() {
             cancel();
-            entry.isGoing = true;
-            underWay++;
+            entry.hasStarted = true;
+            running++;
             resolve(done);
           },
         };
         waiting.push(entry);
-        goWhileQuiet();
+        startWhileIdle();
       }),
   };
 }

@@ -4,30 +4,30 @@ import type { LevelSeats } from './seats.ts';
 export type QueueShape = { readonly queues: number; readonly handSize: number; readonly lengthLimit: number };
 
 /** Request with assigned seats. */
-export type Seated = {
+export type AssignedSeats = {
   /** Releases the seats. */
   leave(): void;
 };
 
-export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
+export type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
 
 /** Seats and queues of one priority level. */
 export type FairQueue = {
   /** Assigns seats, at once if possible. A queued request waits until the signal is aborted. */
-  enter(flow: string, width: number, patience: () => AbortSignal): Seated | Promise<Seated>;
+  acquire(flow: string, width: number, waitSignal: () => AbortSignal): AssignedSeats | Promise<AssignedSeats>;
   /** Changes the queue configuration for new requests; queued requests stay where they are. */
   reshape(shape: QueueShape | undefined): void;
   readonly waiting: number;
 };
 
 /** Error: a request was rejected. */
-export class RefusedError extends Error {
+export class RejectedError extends Error {
   override readonly name = 'RefusedError';
-  readonly refusal: Refusal;
+  readonly reason: RejectReason;
 
-  constructor(refusal: Refusal) {
-    super(refusal);
-    this.refusal = refusal;
+  constructor(reason: RejectReason) {
+    super(reason);
+    this.reason = reason;
   }
 }
 
@@ -35,7 +35,7 @@ type Waiter = {
   readonly width: number;
   readonly start: number;
   readonly queue: Queue;
-  readonly seat: () => void;
+  readonly assign: () => void;
 };
 
 /**
@@ -45,7 +45,7 @@ type Waiter = {
 type Queue = { readonly waiters: Waiter[]; nextStart: number };
 
 /** Assumed duration of a request until it is known, in seconds. */
-const guessSeconds = 0.003;
+const estimatedSeconds = 0.003;
 
 /**
  * Fair queuing with shuffle sharding: a hash assigns each flow a few queues, so that a flow that sends too much only
@@ -58,7 +58,7 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
   const busy = new Set<Queue>();
   let waiting = 0;
   /** Virtual time: idle queues restart here, so they cannot accumulate credit. */
-  let served = 0;
+  let virtualTime = 0;
 
   function queueOf(flow: string): Queue {
     const { queues: count, handSize } = shape!;
@@ -70,16 +70,16 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
     return best!;
   }
 
-  function seated(width: number, queue: Queue | undefined): Seated {
+  function assignSeats(width: number, queue: Queue | undefined): AssignedSeats {
     const startedAt = nowMs();
-    let isOver = false;
-    if (queue) queue.nextStart = Math.max(queue.nextStart, served) + width * guessSeconds;
+    let isReleased = false;
+    if (queue) queue.nextStart = Math.max(queue.nextStart, virtualTime) + width * estimatedSeconds;
     return {
       leave() {
-        if (isOver) return;
-        isOver = true;
-        if (queue) queue.nextStart += width * ((nowMs() - startedAt) / 1000 - guessSeconds);
-        seats.giveBack(width);
+        if (isReleased) return;
+        isReleased = true;
+        if (queue) queue.nextStart += width * ((nowMs() - startedAt) / 1000 - estimatedSeconds);
+        seats.release(width);
       },
     };
   }
@@ -88,10 +88,10 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
     while (waiting > 0) {
       let next: Waiter | undefined;
       for (const { waiters } of busy) if (!next || waiters[0]!.start < next.start) next = waiters[0];
-      if (!next || !seats.take(next.width)) return;
-      served = Math.max(served, next.start);
+      if (!next || !seats.acquire(next.width)) return;
+      virtualTime = Math.max(virtualTime, next.start);
       remove(next);
-      next.seat();
+      next.assign();
     }
   }
 
@@ -103,19 +103,19 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
     if (waiting === 0) seats.whenFree(undefined);
   }
 
-  function wait(queue: Queue, width: number, signal: AbortSignal): Promise<Seated> {
+  function wait(queue: Queue, width: number, signal: AbortSignal): Promise<AssignedSeats> {
     return new Promise((resolve, reject) => {
       const abort = () => {
         remove(waiter);
-        reject(new RefusedError(signal.reason === timeOut ? 'time-out' : 'cancelled'));
+        reject(new RejectedError(signal.reason === waitTimeout ? 'time-out' : 'cancelled'));
       };
       const waiter: Waiter = {
         width,
         queue,
-        start: Math.max(queue.nextStart, served) + queue.waiters.length * width * guessSeconds,
-        seat() {
+        start: Math.max(queue.nextStart, virtualTime) + queue.waiters.length * width * estimatedSeconds,
+        assign() {
           signal.removeEventListener('abort', abort);
-          resolve(seated(width, queue));
+          resolve(assignSeats(width, queue));
         },
       };
       queue.waiters.push(waiter);
@@ -133,15 +133,15 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
       if (next?.queues !== shape?.queues) queues = [];
       shape = next;
     },
-    enter(flow, width, patience) {
+    acquire(flow, width, waitSignal) {
       if (!shape) {
-        if (!seats.take(width)) throw new RefusedError('concurrency-limit');
-        return seated(width, undefined);
+        if (!seats.acquire(width)) throw new RejectedError('concurrency-limit');
+        return assignSeats(width, undefined);
       }
       const queue = queueOf(flow);
-      if (waiting === 0 && seats.take(width)) return seated(width, queue);
-      if (queue.waiters.length >= shape.lengthLimit) throw new RefusedError('queue-full');
-      const promise = wait(queue, width, patience());
+      if (waiting === 0 && seats.acquire(width)) return assignSeats(width, queue);
+      if (queue.waiters.length >= shape.lengthLimit) throw new RejectedError('queue-full');
+      const promise = wait(queue, width, waitSignal());
       serveNext();
       return promise;
     },
@@ -149,7 +149,7 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
 }
 
 /** Abort reason of a request that waited for the maximum time. */
-export const timeOut: unique symbol = Symbol('queue wait timeout');
+export const waitTimeout: unique symbol = Symbol('queue wait timeout');
 
 /** Hashes a text (FNV-1a). */
 function hashOf(text: string): number {
@@ -168,12 +168,12 @@ export function deal(hash: number, deckSize: number, handSize: number): readonly
     state ^= state >>> 13;
     // The card is an index among the cards not dealt yet.
     let card = (state >>> 0) % (deckSize - count);
-    let place = 0;
-    while (place < count && card >= hand[place]!) {
+    let position = 0;
+    while (position < count && card >= hand[position]!) {
       card++;
-      place++;
+      position++;
     }
-    hand.splice(place, 0, card);
+    hand.splice(position, 0, card);
   }
   return hand;
 }

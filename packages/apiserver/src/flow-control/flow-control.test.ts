@@ -54,7 +54,7 @@ async function start(limitResponse: object) {
       ],
     },
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   const refused: string[] = [];
   const allotted = new Map<string, number>();
   const metrics = {
@@ -100,7 +100,7 @@ test('a FlowSchema with a missing priority level is skipped', async () => {
   await using _ = server;
   const before = (flow.admit(request(eve)) as Admitted).schemaUid;
   await server.client.delete(priorityLevelConfiguration, { name: 'narrow' });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   assert.notEqual((flow.admit(request(eve)) as Admitted).schemaUid, before);
 });
 

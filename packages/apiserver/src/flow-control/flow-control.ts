@@ -5,7 +5,7 @@ import type { RequestContext } from '../context.ts';
 import { isLongRunning, type ServerMetrics } from '../metrics/server-metrics.ts';
 import type { ResourceRegistry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
-import { createFairQueue, type FairQueue, type QueueShape, RefusedError, timeOut } from './fair-queue.ts';
+import { createFairQueue, type FairQueue, type QueueShape, RejectedError, waitTimeout } from './fair-queue.ts';
 import { createMatcher, type SchemaMatcher } from './matching.ts';
 import { createSeats, type SeatShare } from './seats.ts';
 
@@ -39,7 +39,7 @@ export type FlowControl = {
 /** Total concurrency limit: the sum of Kubernetes' defaults, 400 read-only and 200 mutating requests. */
 const totalSeats = 600;
 /** Maximum queue wait: a quarter of the request timeout. */
-const longestWaitMs = 15_000;
+const maxWaitMs = 15_000;
 const objectsPerSeat = 100;
 const widestRequest = 10;
 const nothing = (): void => {};
@@ -93,13 +93,13 @@ export function createFlowControl(
       const { name = '', uid = '' } = metadata;
       const share = shares.get(name)!;
       if (spec?.type === 'Exempt') {
-        seats.allot(name, share);
+        seats.setShare(name, share);
         levels.set(name, { name, uid });
         continue;
       }
       const shape = shapeOf(spec?.limited?.limitResponse?.queuing);
-      const taken = seats.allot(name, share);
-      const queue = queues.get(name) ?? createFairQueue(taken, () => clock.now(), shape);
+      const levelSeats = seats.setShare(name, share);
+      const queue = queues.get(name) ?? createFairQueue(levelSeats, () => clock.now(), shape);
       queue.reshape(shape);
       queues.set(name, queue);
       levels.set(name, { name, uid, queue });
@@ -111,7 +111,7 @@ export function createFlowControl(
     admit(context) {
       const { info, user } = context;
       const { match, levels } = configuration();
-      const schema = match(user, info) ?? match(nobody, info);
+      const schema = match(user, info) ?? match(anonymousUser, info);
       const level = schema && levels.get(levelNameOf(schema));
       if (!schema || !level) return { schemaUid: '', levelUid: '', leave: nothing };
       const schemaUid = schema.metadata.uid ?? '';
@@ -120,35 +120,35 @@ export function createFlowControl(
       // A long-running request would hold a seat as long as the client is connected.
       if (!queue || (isLongRunning(info) && info.verb !== 'watch')) return { schemaUid, levelUid, leave: nothing };
 
-      const refused = (error: unknown): never => {
-        if (!(error instanceof RefusedError)) throw error;
-        metrics.rejected(level.name, schema.metadata.name ?? '', error.refusal);
+      const rejectRequest = (error: unknown): never => {
+        if (!(error instanceof RejectedError)) throw error;
+        metrics.rejected(level.name, schema.metadata.name ?? '', error.reason);
         throw new TooManyRequestsError(schemaUid, levelUid);
       };
       let cancel = nothing;
       const startedAt = clock.now();
-      const patience = () => {
+      const waitSignal = () => {
         const over = new AbortController();
-        cancel = clock.setTimer(longestWaitMs, () => over.abort(timeOut));
+        cancel = clock.setTimer(maxWaitMs, () => over.abort(waitTimeout));
         return AbortSignal.any([over.signal, context.signal]);
       };
       try {
-        const entered = queue.enter(flowOf(schema, context), widthOf(context, resources), patience);
-        if (!(entered instanceof Promise)) return { schemaUid, levelUid, leave: entered.leave };
-        const seated = entered.then(({ leave }) => {
+        const acquired = queue.acquire(flowOf(schema, context), widthOf(context, resources), waitSignal);
+        if (!(acquired instanceof Promise)) return { schemaUid, levelUid, leave: acquired.leave };
+        const assigned = acquired.then(({ leave }) => {
           metrics.waited(level.name, schema.metadata.name ?? '', (clock.now() - startedAt) / 1000);
           return { schemaUid, levelUid, leave };
-        }, refused);
-        return seated.finally(() => cancel());
+        }, rejectRequest);
+        return assigned.finally(() => cancel());
       } catch (error) {
-        return refused(error);
+        return rejectRequest(error);
       }
     },
   };
 }
 
 /** User for requests that match no FlowSchema. */
-const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const anonymousUser = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 function objectsOf<T>({ storage }: Resource): readonly T[] {
   return storage.cache.list({ keyPrefix: storage.prefix }).map(({ object }) => object as T);

@@ -46,9 +46,9 @@ const cases: readonly [string, User, string, string, string][] = [
   ['a ServiceAccount of another namespace', account('default', 'x'), 'GET', '/api/v1/pods', 'service-accounts'],
   ['anyone else', user('alice'), 'GET', '/api/v1/pods', 'global-default'],
 ];
-for (const [name, who, method, path, expected] of cases) {
+for (const [name, sender, method, path, expected] of cases) {
   test(name, () => {
-    assert.equal(match(who, requestInfo(method, path, new URLSearchParams()))?.metadata.name, expected);
+    assert.equal(match(sender, requestInfo(method, path, new URLSearchParams()))?.metadata.name, expected);
   });
 }
 

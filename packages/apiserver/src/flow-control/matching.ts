@@ -15,7 +15,7 @@ export type SchemaMatcher = (user: User, info: RequestInfo) => FlowSchema | unde
 
 /** Compiles FlowSchemas for matching. Candidates are memoized per user object: the same user yields the same object. */
 export function createMatcher(schemas: readonly FlowSchema[]): SchemaMatcher {
-  const ordered = [...schemas].sort(inTurn);
+  const ordered = [...schemas].sort(compareSchemas);
   const candidates = new WeakMap<User, readonly Candidate[]>();
 
   function candidatesOf(user: User): readonly Candidate[] {
@@ -38,7 +38,7 @@ export function createMatcher(schemas: readonly FlowSchema[]): SchemaMatcher {
   };
 }
 
-function inTurn(a: FlowSchema, b: FlowSchema): number {
+function compareSchemas(a: FlowSchema, b: FlowSchema): number {
   const difference = (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0);
   return difference || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 }

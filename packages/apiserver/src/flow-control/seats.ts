@@ -9,15 +9,15 @@
 export type Seats = {
   readonly total: number;
   /** Sets or changes the share of a level. */
-  allot(level: string, share: SeatShare): LevelSeats;
+  setShare(level: string, share: SeatShare): LevelSeats;
 };
 
 export type SeatShare = { readonly minimum: number; readonly maximum: number };
 
 export type LevelSeats = {
   readonly inUse: number;
-  take(count: number): boolean;
-  giveBack(count: number): void;
+  acquire(count: number): boolean;
+  release(count: number): void;
   /** Calls back whenever a seat that this level may wait for becomes free; undefined unregisters. */
   whenFree(callback: (() => void) | undefined): void;
 };
@@ -38,7 +38,7 @@ export function createSeats(total: number): Seats {
       get inUse() {
         return level.inUse;
       },
-      take(count) {
+      acquire(count) {
         const own = Math.min(count, unused(level));
         const isWithin = level.inUse + count <= level.share.maximum && inUse + reserved + count - own <= total;
         // A level without executing requests is never blocked, nor is a request that is wider than its level.
@@ -48,7 +48,7 @@ export function createSeats(total: number): Seats {
         inUse += count;
         return true;
       },
-      giveBack(count) {
+      release(count) {
         reserved -= unused(level);
         level.inUse -= count;
         reserved += unused(level);
@@ -65,7 +65,7 @@ export function createSeats(total: number): Seats {
 
   return {
     total,
-    allot(name, share) {
+    setShare(name, share) {
       const known = levels.get(name);
       if (known) {
         reserved -= unused(known.level);

@@ -9,7 +9,7 @@ import { inProcessTransport } from '../in-process.ts';
 import { startTestServer, testAdmin } from '../testing/test-server.ts';
 
 /** Formats the attributes of an admission call. */
-function told({
+function formatAttributes({
   operation,
   resource,
   subresource,
@@ -167,8 +167,8 @@ for (const { name, request, expected } of rows) {
     const listener: AdmissionPlugin = {
       name: 'listener',
       handles: ({ context }) => listening && context.user.username === testAdmin.username,
-      mutate: (attributes) => void asked.push(`mutate ${told(attributes)}`),
-      validate: (attributes) => void asked.push(`validate ${told(attributes)}`),
+      mutate: (attributes) => void asked.push(`mutate ${formatAttributes(attributes)}`),
+      validate: (attributes) => void asked.push(`validate ${formatAttributes(attributes)}`),
     };
     await using server = await startTestServer({ admission: [listener] });
     await server.client.create(namespace, { metadata: { name: 'default' } } as never).catch(() => {});

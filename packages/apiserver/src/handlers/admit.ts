@@ -7,7 +7,7 @@ import type { Serializer } from '../resource.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** Returns CreateOptions or UpdateOptions as sent to admission; a patch is an update there. */
-export function shownOptions(
+export function admissionOptions(
   kind: 'CreateOptions' | 'UpdateOptions',
   context: RequestContext,
   { dryRun, fieldManager, fieldValidation }: WriteOptions,
@@ -42,7 +42,7 @@ export async function admitAction(
     name: subresource === '' ? (object.metadata?.name ?? '') : name,
     object,
     oldObject: undefined,
-    options: shownOptions('CreateOptions', context, options),
+    options: admissionOptions('CreateOptions', context, options),
     dryRun: options.dryRun,
   };
   const admitted = (await core.admission.mutate(attributes)) as KubeObject;

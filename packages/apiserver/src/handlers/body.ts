@@ -32,7 +32,7 @@ export function decodeBody(
   body: Body,
   validation: FieldValidation,
 ): Decoded['draft'] {
-  const decoded = reading(expected, body, () => decode(expected, body));
+  const decoded = rejectUnreadable(expected, body, () => decode(expected, body));
   settleStrictErrors(context, expected, decoded, validation);
   return decoded.draft;
 }
@@ -73,7 +73,7 @@ export function decodeOptions(body: Body, codec: Codec): unknown {
     if (kind !== 'DeleteOptions') throw unclassified(notRegistered(apiVersion, kind));
     return options;
   } catch (error) {
-    const why = unrecognizedWhy(error);
+    const why = unrecognizedReason(error);
     if (why !== undefined) throw unclassified(why);
     if (error instanceof DecodeError) throw badRequest(error.message);
     throw error;
@@ -166,7 +166,7 @@ const wrongRoot = /^json: cannot unmarshal (\w+) into Go value of type \S+$/;
 const wrongTypeMeta = /^(json: cannot unmarshal \w+ into Go struct field) \w+\.(apiVersion|kind) of type string$/;
 
 /** Returns the error if the kind of a body cannot be read. */
-function unrecognizedWhy(error: unknown): string | undefined {
+function unrecognizedReason(error: unknown): string | undefined {
   if (error instanceof Unrecognized || error instanceof YamlError || error instanceof ProtobufError) {
     return error.message;
   }
@@ -190,11 +190,11 @@ function summaryOf(body: Body): string {
   return bytes.length > shownBytes ? `${shown} ...` : shown;
 }
 
-function reading<T>({ kind, serializer }: Expected, body: Body, read: () => T): T {
+function rejectUnreadable<T>({ kind, serializer }: Expected, body: Body, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const why = serializer.protobuf && unrecognizedWhy(error);
+    const why = serializer.protobuf && unrecognizedReason(error);
     if (why !== undefined) {
       throw badRequest(
         `the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summaryOf(body)})`,

@@ -8,8 +8,8 @@ import { authorizeCreate } from '../authorization/authorize.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, split } from '../object.ts';
-import { called, type Found, type Resource, type Strategy } from '../resource.ts';
-import { shownOptions } from './admit.ts';
+import { type Found, kindInMessages, type Resource, type Strategy } from '../resource.ts';
+import { admissionOptions } from './admit.ts';
 import {
   checkUnversioned,
   dropRepeatedOwners,
@@ -81,7 +81,7 @@ export async function admitAndStore(
     name: draft.metadata.name ?? '',
     object: draft as KubeObject,
     oldObject: undefined,
-    options: shownOptions('CreateOptions', context, options),
+    options: admissionOptions('CreateOptions', context, options),
     dryRun: options.dryRun,
   };
   const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
@@ -94,8 +94,9 @@ export async function admitAndStore(
   const reservation = await strategy.reserve?.(admitted, undefined, context);
   try {
     const object = resource.serializer.canonical(admitted as KubeObject);
-    refuseFaulty(called(resource), object, createFaults(strategy, resource, object, context));
-    if (strategy.mayWrite) refuseFaulty(called(resource), object, await strategy.mayWrite(object, undefined, context));
+    rejectInvalid(kindInMessages(resource), object, createFaults(strategy, resource, object, context));
+    if (strategy.checkReferences)
+      rejectInvalid(kindInMessages(resource), object, await strategy.checkReferences(object, undefined, context));
     for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
     // An update or an apply may create the object, which needs the right to create it as well.
     if (context.info.verb !== 'create') await authorizeCreate(core, context);
@@ -125,7 +126,7 @@ function* createFaults(
   if (!faulty) yield* validateObjectMeta(object.metadata, { namespaced: resource.kind.scope === 'Namespaced' });
 }
 
-export function refuseFaulty(
+export function rejectInvalid(
   kind: { readonly group: string; readonly kind: string },
   object: KubeObject,
   faults: Iterable<Cause>,
@@ -139,16 +140,16 @@ async function store(core: Core, resource: Resource, options: WriteOptions, obje
   const name = object.metadata.name ?? '';
   const key = keyOf(resource, object.metadata.namespace ?? '', name);
   if (options.dryRun) {
-    await core.feed.caughtUp();
+    await core.feed.waitForCurrent();
     const existing = storage.cache.get(key);
-    if (existing) throw taken(resource, name, existing);
+    if (existing) throw alreadyExistsError(resource, name, existing);
     const shown = await throughStorage(conversion, object);
     return { cached: { key, ...split(shown), revision: 0 }, object: shown };
   }
   checkUnversioned(object);
   const stored = await conversion.toStorage(object);
   const written = await storage.create(key, stored, strategy.ttlSeconds);
-  if (!written.ok) throw taken(resource, name, written.current);
+  if (!written.ok) throw alreadyExistsError(resource, name, written.current);
   const { cached } = written;
   // No conversion is needed if the requested version is the storage version.
   return { cached, object: stored === object ? cached.object : await inVersion(resource, cached) };
@@ -160,7 +161,7 @@ export async function throughStorage(conversion: Resource['conversion'], object:
   return stored === object ? object : conversion.fromStorage(stored);
 }
 
-function taken({ kind }: Resource, name: string, current: Cached | undefined): Error {
+function alreadyExistsError({ kind }: Resource, name: string, current: Cached | undefined): Error {
   const error = alreadyExists(kind, name);
   if (!current?.object.metadata.deletionTimestamp) return error;
   const message = `object is being deleted: ${error.status.message}`;

@@ -6,7 +6,7 @@ import { startTestServer } from '../testing/test-server.ts';
 
 const namespace = 'default';
 
-const stories = [
+const scenarios = [
   { name: 'an unscheduled Pod', spec: {}, graces: [undefined], seen: ['MODIFIED 0', 'DELETED 0'] },
   {
     name: 'a Pod with a grace period of zero',
@@ -21,7 +21,7 @@ const stories = [
     seen: ['MODIFIED 30', 'MODIFIED 0', 'DELETED 0'],
   },
 ];
-for (const { name, spec, graces, seen } of stories) {
+for (const { name, spec, graces, seen } of scenarios) {
   test(`watchers of ${name} see its grace period before its deletion`, async () => {
     await using server = await startTestServer();
     const { client, core } = server;
@@ -37,7 +37,7 @@ for (const { name, spec, graces, seen } of stories) {
       {
         signal: core.signal,
         receive: ({ type, cached }) => void events.push(`${type} ${cached.object.metadata.deletionGracePeriodSeconds}`),
-        end() {},
+        finalizeDefinition() {},
       },
     );
     for (const gracePeriodSeconds of graces) {

@@ -1,12 +1,12 @@
 import { conflict, invalid, isNotFound, notFound, success } from '@kruise/machinery/status';
 import { type Cause, invalid as invalidField, notSupported } from '@kruise/schema/field-error';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import type { Attributes } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole } from '../object.ts';
 import { isTrue } from '../request.ts';
-import { called, type Resource } from '../resource.ts';
+import { kindInMessages, type Resource } from '../resource.ts';
 import { type DeleteOptions, planDeletion } from './deletion.ts';
 import { type ListOptions, parseInteger } from './list-options.ts';
 import { inVersion, keyOf, type Listed, readMany } from './read.ts';
@@ -83,7 +83,7 @@ export async function deleteOne(
   const { kind, storage, strategy } = resource;
   const key = keyOf(resource, context.info.namespace, name);
   for (const warning of strategy.deletionWarnings?.(options) ?? []) context.warnings.add(warning);
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   let seen = storage.cache.get(key);
   for (;;) {
     context.signal.throwIfAborted();
@@ -93,7 +93,7 @@ export async function deleteOne(
     await admit(core, context, resource, name, seen, object, options);
     const plan =
       strategy.planDeletion?.(object, options, context) ?? planDeletion(strategy, object, options, context.clock.now());
-    const outcome = await carryOut(context, resource, seen, object, plan, options);
+    const outcome = await executePlan(context, resource, seen, object, plan, options);
     if (outcome.done) return outcome.deleted;
     seen = outcome.current;
   }
@@ -103,7 +103,7 @@ type Outcome =
   | { readonly done: true; readonly deleted: Deleted }
   | { readonly done: false; readonly current: Cached | undefined };
 
-async function carryOut(
+async function executePlan(
   context: RequestContext,
   resource: Resource,
   seen: Cached,
@@ -141,11 +141,11 @@ async function carryOut(
     revision = removed.revision;
     await strategy.released?.(object, context);
   }
-  return { done: true, deleted: { code: 200, object: farewell(resource, seen, last, revision) } };
+  return { done: true, deleted: { code: 200, object: deletedResponse(resource, seen, last, revision) } };
 }
 
 /** Some kinds return the deleted object, the others only a Status with its name. */
-function farewell(resource: Resource, seen: Cached, object: KubeObject, revision: number): Deleted['object'] {
+function deletedResponse(resource: Resource, seen: Cached, object: KubeObject, revision: number): Deleted['object'] {
   const { kind, strategy } = resource;
   const { name, uid } = object.metadata;
   if (strategy.returnsDeleted) {
@@ -168,7 +168,7 @@ export function checkPreconditions(
 ): void {
   if (!preconditions) return;
   const { uid, resourceVersion } = preconditions;
-  const { group, kind } = called(resource);
+  const { group, kind } = kindInMessages(resource);
   const named = { group, plural: kind };
   if (uid !== undefined && uid !== metadata.uid) {
     throw conflict(
@@ -237,7 +237,7 @@ export async function deleteMany(
     }
   };
   // If every deletion would be denied, only one is attempted.
-  await someAtATime(list.items.slice(0, 1), 1, deleteListed);
-  await someAtATime(list.items.slice(1), deletionsAtATime, deleteListed);
+  await mapConcurrently(list.items.slice(0, 1), 1, deleteListed);
+  await mapConcurrently(list.items.slice(1), deletionsAtATime, deleteListed);
   return list;
 }

@@ -6,7 +6,7 @@ import { type DeleteOptions, planDeletion } from './deletion.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
-const usual: Strategy = {
+const defaultStrategy: Strategy = {
   createOnUpdate: false,
   unconditionalUpdate: true,
   propagation: 'Background',
@@ -16,9 +16,9 @@ const usual: Strategy = {
   validate: () => [],
   validateUpdate: () => [],
 };
-const orphaning: Strategy = { ...usual, propagation: 'Orphan' };
-const without: Strategy = { ...usual, propagation: 'Unsupported' };
-const graceful: Strategy = { ...usual, gracePeriodSeconds: (_, asked) => asked ?? 30 };
+const orphaning: Strategy = { ...defaultStrategy, propagation: 'Orphan' };
+const without: Strategy = { ...defaultStrategy, propagation: 'Unsupported' };
+const graceful: Strategy = { ...defaultStrategy, gracePeriodSeconds: (_, asked) => asked ?? 30 };
 
 const object = (metadata: KubeObject['metadata'] = {}): KubeObject => ({
   apiVersion: 'v1',
@@ -34,7 +34,7 @@ const deleting = (graceSeconds: number, ...finalizers: string[]) =>
   });
 
 /** Formats a deletion plan. */
-function told(strategy: Strategy, subject: KubeObject, options: Partial<DeleteOptions> = {}): string {
+function formatPlan(strategy: Strategy, subject: KubeObject, options: Partial<DeleteOptions> = {}): string {
   const plan = planDeletion(strategy, subject, { dryRun: false, ...options }, now);
   if (plan.action !== 'mark') return plan.action;
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [], generation } = plan.object.metadata;
@@ -43,89 +43,97 @@ function told(strategy: Strategy, subject: KubeObject, options: Partial<DeleteOp
 }
 
 const cases: readonly [string, string, string][] = [
-  ['an object without finalizers is removed at once', told(usual, object()), 'remove'],
+  ['an object without finalizers is removed at once', formatPlan(defaultStrategy, object()), 'remove'],
   [
     'an object with a finalizer is marked',
-    told(usual, object({ finalizers: ['x'] })),
+    formatPlan(defaultStrategy, object({ finalizers: ['x'] })),
     'mark at 0s grace 0 generation 2 [x]',
   ],
   [
     'an object without a generation gets none',
-    told(usual, object({ finalizers: ['x'], generation: 0 })),
+    formatPlan(defaultStrategy, object({ finalizers: ['x'], generation: 0 })),
     'mark at 0s grace 0 generation 0 [x]',
   ],
-  ['a second delete changes nothing', told(usual, deleting(0, 'x')), 'nothing'],
-  ['a delete without remaining finalizers removes the object', told(usual, deleting(0)), 'remove'],
+  ['a second delete changes nothing', formatPlan(defaultStrategy, deleting(0, 'x')), 'nothing'],
+  ['a delete without remaining finalizers removes the object', formatPlan(defaultStrategy, deleting(0)), 'remove'],
   [
     'foreground deletion waits for dependents',
-    told(usual, object(), { propagationPolicy: 'Foreground' }),
+    formatPlan(defaultStrategy, object(), { propagationPolicy: 'Foreground' }),
     'mark at 0s grace 0 generation 2 [foregroundDeletion]',
   ],
   [
     'orphaning waits for the release of dependents',
-    told(usual, object(), { propagationPolicy: 'Orphan' }),
+    formatPlan(defaultStrategy, object(), { propagationPolicy: 'Orphan' }),
     'mark at 0s grace 0 generation 2 [orphan]',
   ],
   [
     'orphanDependents means Orphan',
-    told(usual, object(), { orphanDependents: true }),
+    formatPlan(defaultStrategy, object(), { orphanDependents: true }),
     'mark at 0s grace 0 generation 2 [orphan]',
   ],
-  ['some kinds orphan by default', told(orphaning, object()), 'mark at 0s grace 0 generation 2 [orphan]'],
+  ['some kinds orphan by default', formatPlan(orphaning, object()), 'mark at 0s grace 0 generation 2 [orphan]'],
   [
     'Background overrides the default of the kind',
-    told(orphaning, object(), { propagationPolicy: 'Background' }),
+    formatPlan(orphaning, object(), { propagationPolicy: 'Background' }),
     'remove',
   ],
   [
     'existing finalizers override the default of the kind',
-    told(usual, object({ finalizers: ['orphan'] })),
+    formatPlan(defaultStrategy, object({ finalizers: ['orphan'] })),
     'mark at 0s grace 0 generation 2 [orphan]',
   ],
   [
     'the options override existing finalizers',
-    told(usual, object({ finalizers: ['orphan'] }), { propagationPolicy: 'Background' }),
+    formatPlan(defaultStrategy, object({ finalizers: ['orphan'] }), { propagationPolicy: 'Background' }),
     'remove',
   ],
   [
     'the propagation policy can change during deletion',
-    told(usual, deleting(0, 'foregroundDeletion', 'x'), { propagationPolicy: 'Orphan' }),
+    formatPlan(defaultStrategy, deleting(0, 'foregroundDeletion', 'x'), { propagationPolicy: 'Orphan' }),
     'mark at -10s grace 0 generation 2 [x orphan]',
   ],
   [
     'kinds without dependents support no propagation policy',
-    told(without, object(), { propagationPolicy: 'Foreground' }),
+    formatPlan(without, object(), { propagationPolicy: 'Foreground' }),
     'remove',
   ],
-  ['graceful deletion sets the default grace period', told(graceful, object()), 'mark at 30s grace 30 generation 2 []'],
+  [
+    'graceful deletion sets the default grace period',
+    formatPlan(graceful, object()),
+    'mark at 30s grace 30 generation 2 []',
+  ],
   [
     'the requested grace period is used',
-    told(graceful, object(), { gracePeriodSeconds: 5 }),
+    formatPlan(graceful, object(), { gracePeriodSeconds: 5 }),
     'mark at 5s grace 5 generation 2 []',
   ],
-  ['a grace period of zero removes the object', told(graceful, object(), { gracePeriodSeconds: 0 }), 'remove'],
+  ['a grace period of zero removes the object', formatPlan(graceful, object(), { gracePeriodSeconds: 0 }), 'remove'],
   [
     'a later delete cannot extend the grace period',
-    told(graceful, deleting(30), { gracePeriodSeconds: 60 }),
+    formatPlan(graceful, deleting(30), { gracePeriodSeconds: 60 }),
     'nothing',
   ],
   [
     'a later delete shortens the grace period from the first delete on',
-    told(graceful, deleting(30), { gracePeriodSeconds: 20 }),
+    formatPlan(graceful, deleting(30), { gracePeriodSeconds: 20 }),
     'mark at 10s grace 20 generation 2 []',
   ],
   [
     'a shortened deadline is never in the past',
-    told(graceful, deleting(30), { gracePeriodSeconds: 5 }),
+    formatPlan(graceful, deleting(30), { gracePeriodSeconds: 5 }),
     'mark at 0s grace 1 generation 2 []',
   ],
-  ['a later delete with zero removes the object', told(graceful, deleting(30), { gracePeriodSeconds: 0 }), 'remove'],
+  [
+    'a later delete with zero removes the object',
+    formatPlan(graceful, deleting(30), { gracePeriodSeconds: 0 }),
+    'remove',
+  ],
   [
     'a finalizer keeps an object with a grace period of zero',
-    told(graceful, deleting(30, 'x'), { gracePeriodSeconds: 0 }),
+    formatPlan(graceful, deleting(30, 'x'), { gracePeriodSeconds: 0 }),
     'mark at -10s grace 0 generation 2 [x]',
   ],
 ];
-for (const [name, told, expected] of cases) {
-  test(name, () => assert.equal(told, expected));
+for (const [name, formatPlan, expected] of cases) {
+  test(name, () => assert.equal(formatPlan, expected));
 }

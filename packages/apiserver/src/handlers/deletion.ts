@@ -40,13 +40,13 @@ export function planDeletion(
   if (pending > 0) {
     // Graceful deletion is in progress. A later DELETE can only shorten the grace period; the propagation policy stays.
     if (grace >= pending) return { action: 'nothing' };
-    const begun = Date.parse(metadata.deletionTimestamp) - pending * 1000;
+    const startMs = Date.parse(metadata.deletionTimestamp) - pending * 1000;
     const kept = metadata.finalizers ?? [];
     if (grace === 0) {
-      if (kept.length === 0) return removal(strategy, object, begun);
-      return { action: 'mark', object: marked(object, begun, 0, kept) };
+      if (kept.length === 0) return removal(strategy, object, startMs);
+      return { action: 'mark', object: marked(object, startMs, 0, kept) };
     }
-    const ends = begun + grace * 1000;
+    const ends = startMs + grace * 1000;
     if (ends < nowMs) return { action: 'mark', object: marked(object, nowMs, 1, kept) };
     return { action: 'mark', object: marked(object, ends, grace, kept) };
   }
@@ -90,20 +90,20 @@ export function finalizersAfter(
 ): readonly string[] {
   const present = object.metadata.finalizers ?? [];
   if (strategy.propagation === 'Unsupported') return present;
-  const policy = asked(options) ?? carried(present) ?? strategy.propagation;
+  const policy = requestedPolicy(options) ?? existingPolicy(present) ?? strategy.propagation;
   const others = present.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
   if (policy === 'Background') return others;
   const wanted = policy === 'Orphan' ? orphan : foreground;
   return present.includes(wanted) && others.length === present.length - 1 ? present : [...others, wanted];
 }
 
-function asked({ propagationPolicy, orphanDependents }: DeleteOptions): DeleteOptions['propagationPolicy'] {
+function requestedPolicy({ propagationPolicy, orphanDependents }: DeleteOptions): DeleteOptions['propagationPolicy'] {
   if (propagationPolicy !== undefined) return propagationPolicy;
   if (orphanDependents === undefined) return undefined;
   return orphanDependents ? 'Orphan' : 'Background';
 }
 
-function carried(finalizers: readonly string[]): DeleteOptions['propagationPolicy'] {
+function existingPolicy(finalizers: readonly string[]): DeleteOptions['propagationPolicy'] {
   if (finalizers.includes(orphan)) return 'Orphan';
   return finalizers.includes(foreground) ? 'Foreground' : undefined;
 }

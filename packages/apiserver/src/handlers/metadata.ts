@@ -67,7 +67,7 @@ export function keepSystemFields(draft: Draft<KubeObject>, old: KubeObject): voi
 }
 
 /** Checks that the object of a PUT or PATCH has the name of the URL. */
-export function checkNamed(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
+export function checkName(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
   const { name, namespace } = context.info;
   const { metadata } = draft;
   if (!metadata.name) {

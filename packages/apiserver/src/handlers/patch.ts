@@ -7,8 +7,8 @@ import type { Resource } from '../resource.ts';
 import { appliedObject, decodeApplied, mergeApplied } from './applying.ts';
 import type { Body } from './body.ts';
 import { admitAndStore } from './create.ts';
-import { checkNamed, dropRepeatedOwners } from './metadata.ts';
-import { apply, decodePatched, type Patch, patched, patchOf, patchValue, settle } from './patching.ts';
+import { checkName, dropRepeatedOwners } from './metadata.ts';
+import { apply, decodePatched, type Patch, patched, patchOf, patchValue, reportStrictErrors } from './patching.ts';
 import { type Part, trackedKind, tracker, withConversions } from './tracking.ts';
 import { keptParts, type Updated, update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
@@ -45,9 +45,9 @@ function patchBy(
     change(live) {
       const made = patched(resource.tracked.type, sent.type, live, value);
       const decoded = decodePatched(resource.serializer, live, made, sent, keptParts(live, part.name));
-      settle(context, decoded, options, sent, made);
+      reportStrictErrors(context, decoded, options, sent, made);
       const { draft } = decoded;
-      checkNamed(context, resource, draft);
+      checkName(context, resource, draft);
       dropRepeatedOwners(context, draft, false);
       return track.changed(live, draft);
     },
@@ -77,7 +77,7 @@ function applyTo(
     options,
     async change(live) {
       const draft = await merge(live);
-      checkNamed(context, resource, draft);
+      checkName(context, resource, draft);
       // The applied configuration may contain a resourceVersion as a precondition.
       const { resourceVersion } = (applied.metadata ?? {}) as { readonly resourceVersion?: string };
       if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
@@ -87,7 +87,7 @@ function applyTo(
       ? {
           async create() {
             const draft = await merge(undefined);
-            checkNamed(context, resource, draft);
+            checkName(context, resource, draft);
             const { uid } = draft.metadata;
             if (uid) {
               throw conflict(

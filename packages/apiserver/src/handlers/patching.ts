@@ -102,7 +102,7 @@ export function patched(mergeType: MergeType, type: string, live: KubeObject, va
   try {
     return applyStrategicMergePatch(live as JsonObject, value as JsonObject, mergeType);
   } catch (error) {
-    if (error instanceof StrategicMergeError) throw strategicRefusal(error);
+    if (error instanceof StrategicMergeError) throw strategicMergeError(error);
     throw error;
   }
 }
@@ -119,7 +119,7 @@ function rejected(): StatusError {
   );
 }
 
-function strategicRefusal(error: StrategicMergeError): StatusError {
+function strategicMergeError(error: StrategicMergeError): StatusError {
   switch (error.reason) {
     case 'BadRequest':
       return badRequest(error.message);
@@ -178,7 +178,7 @@ function faultyPatch(patch: Patch, made: unknown, why: string): StatusError {
 }
 
 /** Rejects or warns about strict decoding errors of a patched object. */
-export function settle(
+export function reportStrictErrors(
   context: RequestContext,
   { strictErrors }: Decoded,
   options: WriteOptions,

@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { type Body, decodeBody } from './body.ts';
 import { admitAndStore } from './create.ts';
-import { checkNamed, dropRepeatedOwners } from './metadata.ts';
+import { checkName, dropRepeatedOwners } from './metadata.ts';
 import { type Part, tracker } from './tracking.ts';
 import { type Updated, update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
@@ -23,7 +23,7 @@ export async function put(
   const { strategy } = part;
   const decode = () => {
     const draft = decodeBody(context, resource, body, options.fieldValidation);
-    checkNamed(context, resource, draft);
+    checkName(context, resource, draft);
     dropRepeatedOwners(context, draft, false);
     return draft;
   };

@@ -21,8 +21,8 @@ export type Listed = {
 /** Reads one object. */
 export async function readOne(core: Core, context: RequestContext, resource: Resource): Promise<Found> {
   const version = context.query.get('resourceVersion') ?? '';
-  if (version === '') await core.feed.caughtUp();
-  else if (version !== '0') await core.feed.reached(parseVersion(version));
+  if (version === '') await core.feed.waitForCurrent();
+  else if (version !== '0') await core.feed.waitForRevision(parseVersion(version));
   const { namespace, name } = context.info;
   const cached = resource.storage.cache.get(keyOf(resource, namespace, name));
   if (!cached) throw notFound(resource.kind, name);
@@ -65,10 +65,10 @@ export async function readMany(
 
   if (exact === undefined) {
     if (wanted === undefined || wanted === 0) {
-      if (wanted === undefined || token) await core.feed.caughtUp();
-    } else await core.feed.reached(wanted);
+      if (wanted === undefined || token) await core.feed.waitForCurrent();
+    } else await core.feed.waitForRevision(wanted);
   } else if (exact > core.feed.revision) {
-    await core.feed.caughtUp();
+    await core.feed.waitForCurrent();
     if (exact > core.feed.revision) {
       if (options.resourceVersionMatch === 'Exact') throw unclassified(futureRevision);
       throw tooLargeResourceVersion(exact, core.feed.revision);
@@ -118,7 +118,7 @@ function exactRevision(
   return options.resourceVersionMatch === '' && options.limit > 0 ? wanted : undefined;
 }
 
-type Page = {
+type ListPage = {
   readonly items: readonly Cached[];
   /** Start key of the next page. */
   readonly next?: string;
@@ -131,10 +131,10 @@ type PageRequest = {
   readonly selection: Selection;
 };
 
-async function fromMemory(resource: Resource, { keyPrefix, start, limit, selection }: PageRequest): Promise<Page> {
+async function fromMemory(resource: Resource, { keyPrefix, start, limit, selection }: PageRequest): Promise<ListPage> {
   const all = resource.storage.cache.list({ keyPrefix, ...(start === undefined ? {} : { start }) });
   await prepareSelection(resource, selection, all);
-  return cut(all, limit, selection);
+  return cutPage(all, limit, selection);
 }
 
 async function prepareSelection(
@@ -146,7 +146,7 @@ async function prepareSelection(
 }
 
 /** Cuts a page. A selector does not shorten a page: it is filled with later matching objects. */
-function cut(all: readonly Cached[], limit: number, { selectsAll, matches }: Selection): Page {
+function cutPage(all: readonly Cached[], limit: number, { selectsAll, matches }: Selection): ListPage {
   if (limit === 0) return { items: selectsAll ? all : all.filter(({ object }) => matches(object)), remaining: 0 };
   const items: Cached[] = [];
   for (const [index, cached] of all.entries()) {
@@ -159,7 +159,7 @@ function cut(all: readonly Cached[], limit: number, { selectsAll, matches }: Sel
 async function fromPast(
   resource: Resource,
   { keyPrefix, start, limit, selection, revision }: PageRequest & { readonly revision: number },
-): Promise<Page> {
+): Promise<ListPage> {
   try {
     // Selectors are applied after reading, so a full page may require reading more objects than the limit.
     const readLimit = limit > 0 && selection.selectsAll ? { limit } : {};
@@ -170,7 +170,7 @@ async function fromPast(
       ...(start === undefined ? {} : { start }),
     });
     await prepareSelection(resource, selection, past.items);
-    if (!selection.selectsAll) return cut(past.items, limit, selection);
+    if (!selection.selectsAll) return cutPage(past.items, limit, selection);
     if (!past.more) return { items: past.items, remaining: 0 };
     return { items: past.items, next: `${past.items.at(-1)!.key}\0`, remaining: past.count - past.items.length };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { failure, StatusError } from '@kruise/machinery/status';
 
 /** Error with a plain-text body rather than a Status, such as for unknown paths. */
-export class PlainRefusal extends Error {
+export class PlainTextError extends Error {
   override readonly name = 'PlainRefusal';
   readonly code: number;
 
@@ -12,8 +12,8 @@ export class PlainRefusal extends Error {
 }
 
 /** 404 for an unknown path. */
-export function noSuchPath(): PlainRefusal {
-  return new PlainRefusal(404, '404 page not found');
+export function unknownPath(): PlainTextError {
+  return new PlainTextError(404, '404 page not found');
 }
 
 const notAllowed = {
@@ -24,7 +24,7 @@ const notAllowed = {
 };
 
 /** Status error with additional headers. */
-export class HeadedRefusal extends StatusError {
+export class StatusErrorWithHeaders extends StatusError {
   readonly headers: { readonly [name: string]: string };
 
   constructor(failed: Parameters<typeof failure>[0], headers: { readonly [name: string]: string } = {}) {
@@ -34,7 +34,7 @@ export class HeadedRefusal extends StatusError {
 }
 
 /** 404 for an unknown resource in a known group. */
-export function noSuchResource(): StatusError {
+export function unknownResource(): StatusError {
   return new StatusError(
     failure({
       code: 404,
@@ -46,7 +46,7 @@ export function noSuchResource(): StatusError {
 }
 
 /** 406 for a path that supports none of the accepted media types. */
-export function noSuchForm(available: readonly string[]): StatusError {
+export function unsupportedMediaType(available: readonly string[]): StatusError {
   return new StatusError(
     failure({
       code: 406,
@@ -58,8 +58,8 @@ export function noSuchForm(available: readonly string[]): StatusError {
 }
 
 /** 405 for a path that does not support the method. */
-export function wrongMethod(allowed: readonly string[]): StatusError {
-  return new HeadedRefusal(notAllowed, { allow: allowed.join(', ') });
+export function unsupportedMethod(allowed: readonly string[]): StatusError {
+  return new StatusErrorWithHeaders(notAllowed, { allow: allowed.join(', ') });
 }
 
 /** 405 for a resource that does not support the operation. */

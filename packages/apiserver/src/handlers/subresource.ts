@@ -1,7 +1,7 @@
 import { badRequest } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import type { Answer } from '../dispatch.ts';
+import type { RequestResult } from '../dispatch.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 import { admitAction } from './admit.ts';
@@ -19,7 +19,7 @@ export async function readSubresource(
   context: RequestContext,
   resource: Resource,
   subresource: Subresource,
-): Promise<Answer> {
+): Promise<RequestResult> {
   if (subresource.type === 'action' || subresource.type === 'connect' || !subresource.verbs.includes('get')) {
     throw methodNotAllowed();
   }
@@ -28,7 +28,7 @@ export async function readSubresource(
   return {
     type: 'object',
     code: 200,
-    object: (subresource.read ?? subresource.show)(found.object),
+    object: (subresource.read ?? subresource.toView)(found.object),
     schema: subresource.kind.root,
   };
 }
@@ -40,7 +40,7 @@ export async function writeSubresource(
   resource: Resource,
   subresource: Subresource,
   body: Body | undefined,
-): Promise<Answer> {
+): Promise<RequestResult> {
   const { verb, subresource: name } = context.info;
   if (subresource.type === 'connect' || !subresource.verbs.includes(verb)) throw methodNotAllowed();
   if (!body) throw badRequest('the request has no body');

@@ -1,7 +1,7 @@
 import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/machinery/json-value';
 import { keepTimes } from '@kruise/machinery/server-side-apply/managed-fields';
-import { conflict, invalid, modifiedMeanwhile, notFound, unclassified } from '@kruise/machinery/status';
+import { conflict, invalid, notFound, objectModifiedMessage, unclassified } from '@kruise/machinery/status';
 import type { Known } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import { invalid as invalidField } from '@kruise/schema/field-error';
@@ -10,9 +10,9 @@ import type { Attributes } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole, withoutRevision } from '../object.ts';
-import { called, type Found, type Resource, type Strategy } from '../resource.ts';
-import { shownOptions } from './admit.ts';
-import { refuseFaulty, throughStorage } from './create.ts';
+import { type Found, kindInMessages, type Resource, type Strategy } from '../resource.ts';
+import { admissionOptions } from './admit.ts';
+import { rejectInvalid, throughStorage } from './create.ts';
 import { dropRepeatedOwners, keepSystemFields } from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
 import type { WriteOptions } from './write-options.ts';
@@ -42,7 +42,7 @@ export async function update(
 ): Promise<Updated> {
   const { namespace, name } = context.info;
   const key = keyOf(resource, namespace, name);
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   let seen = resource.storage.cache.get(key);
   for (;;) {
     context.signal.throwIfAborted();
@@ -81,7 +81,7 @@ async function attempt(
     name: context.info.name,
     object: draft as KubeObject,
     oldObject: live,
-    options: shownOptions('UpdateOptions', context, options),
+    options: admissionOptions('UpdateOptions', context, options),
     dryRun: options.dryRun,
   };
   const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
@@ -94,12 +94,13 @@ async function attempt(
   const reservation = await strategy.reserve?.(admitted, live, context);
   try {
     const object = resource.serializer.canonical(admitted as KubeObject, keptParts(live, subresource));
-    refuseFaulty(called(resource), object, [
+    rejectInvalid(kindInMessages(resource), object, [
       ...validateObjectMeta(object.metadata, { namespaced: resource.kind.scope === 'Namespaced' }),
       ...validateObjectMetaUpdate(object.metadata, live.metadata),
       ...strategy.validateUpdate(object, live, context),
     ]);
-    if (strategy.mayWrite) refuseFaulty(called(resource), object, await strategy.mayWrite(object, live, context));
+    if (strategy.checkReferences)
+      rejectInvalid(kindInMessages(resource), object, await strategy.checkReferences(object, live, context));
     for (const warning of strategy.warnings?.(object, live) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object });
     const outcome = await write(
@@ -142,7 +143,7 @@ function checkVersion(resource: Resource, strategy: Strategy, draft: Draft<KubeO
   }
   if (version === String(seen.revision)) return;
   if (!/^[0-9]+$/.test(version)) throw unclassified(`strconv.ParseUint: parsing ${quote(version)}: invalid syntax`);
-  throw conflict(kind, name, modifiedMeanwhile);
+  throw conflict(kind, name, objectModifiedMessage);
 }
 
 async function write(

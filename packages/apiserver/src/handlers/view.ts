@@ -7,11 +7,11 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
-import { shownOptions } from './admit.ts';
+import { admissionOptions } from './admit.ts';
 import { appliedObject, decodeApplied, mergeApplied } from './applying.ts';
 import { type Body, decodeBody } from './body.ts';
-import { refuseFaulty } from './create.ts';
-import { apply, decodePatched, patched, patchOf, patchValue, settle } from './patching.ts';
+import { rejectInvalid } from './create.ts';
+import { apply, decodePatched, patched, patchOf, patchValue, reportStrictErrors } from './patching.ts';
 import { tracker } from './tracking.ts';
 import { update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
@@ -34,7 +34,7 @@ export async function updateView(
     if (!tracking && !view.owners) return track.changed(live, draft);
     const { managedFields } = live.metadata;
     const entries = tracking
-      ? tracking.written({ object: managedFields, view: wanted.metadata.managedFields })
+      ? tracking.toObjectOwners({ object: managedFields, view: wanted.metadata.managedFields })
       : view.owners?.(managedFields);
     if (entries) draft.metadata.managedFields = entries as Draft<typeof entries>;
     else delete draft.metadata.managedFields;
@@ -57,14 +57,14 @@ export async function updateView(
         name: context.info.name,
         object: change(shown) as KubeObject,
         oldObject: shown,
-        options: shownOptions('UpdateOptions', context, options),
+        options: admissionOptions('UpdateOptions', context, options),
         dryRun: options.dryRun,
       })) as KubeObject;
       const { name } = wanted.metadata;
       if (name !== undefined && name !== '' && name !== context.info.name) {
         throw badRequest(`the name of the object (${name}) does not match the name on the URL (${context.info.name})`);
       }
-      refuseFaulty(view.kind, wanted, view.validate(wanted));
+      rejectInvalid(view.kind, wanted, view.validate(wanted));
       const { draft } = resource.serializer.decodeValue(view.write(wanted, live));
       // A resourceVersion in the view is a precondition on the object: both have the same version.
       const resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
@@ -72,13 +72,13 @@ export async function updateView(
       return own(live, draft, wanted);
     },
   });
-  return view.show(object);
+  return view.toView(object);
 }
 
 /** Returns the view of an object with its field owners. */
-function withOwners({ show, tracking }: View, live: KubeObject): KubeObject {
-  const shown = show(live);
-  const managedFields = tracking?.shown(live.metadata.managedFields);
+function withOwners({ toView, tracking }: View, live: KubeObject): KubeObject {
+  const shown = toView(live);
+  const managedFields = tracking?.toViewOwners(live.metadata.managedFields);
   return managedFields ? { ...shown, metadata: { ...shown.metadata, managedFields } } : shown;
 }
 
@@ -105,8 +105,8 @@ function admissionOf(admission: Admission, view: View): Admission {
         ...attributes,
         kind: view.kind,
         serializer: view.serializer,
-        object: attributes.object && view.show(attributes.object),
-        oldObject: attributes.oldObject && view.show(attributes.oldObject),
+        object: attributes.object && view.toView(attributes.object),
+        oldObject: attributes.oldObject && view.toView(attributes.oldObject),
       }),
   };
 }
@@ -152,7 +152,7 @@ export function patchView(
   return updateView(core, context, resource, view, options, (shown) => {
     const made = patched(view.mergeType, sent.type, shown, value);
     const decoded = decodePatched(view.serializer, shown, made, sent);
-    settle(context, decoded, options, sent, made);
+    reportStrictErrors(context, decoded, options, sent, made);
     return track(shown, decoded.draft);
   });
 }

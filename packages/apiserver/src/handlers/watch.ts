@@ -3,7 +3,7 @@ import { after } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import { jitter } from '@kruise/values/random';
 import type { Watcher } from '../cache/object-cache.ts';
-import { type Change, type Scope, seenFrom, type WatchEvent } from '../cache/watchers.ts';
+import { type Change, type Scope, type WatchEvent, watchEventFor } from '../cache/watchers.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Found, Resource } from '../resource.ts';
@@ -14,7 +14,7 @@ import { type Selection, selectionOf } from './selection.ts';
 /** Receiver of watch events. */
 export type WatchSink = {
   /** Receives an event; `isOfState` marks events of the initial state, which may be long. */
-  event(type: WatchEvent['type'], found: Found, isOfState: boolean): void;
+  event(type: WatchEvent['type'], found: Found, isInitial: boolean): void;
   /** All events up to a revision have been sent; `initialEventsEnd` marks the end of the initial state. */
   bookmark(revision: number, initialEventsEnd: boolean): void;
   /** Ends the watch, with an error if there is one to send. */
@@ -22,7 +22,7 @@ export type WatchSink = {
 };
 
 /** Minimum timeout of a watch without `timeoutSeconds`; the maximum is twice as long. */
-const usualTimeoutMs = 1800_000;
+const minTimeoutMs = 1800_000;
 const bookmarkPeriodMs = 60_000;
 /** Time of the last bookmark before the end of a watch, so that the client can resume from there. */
 const lastBookmarkMs = 2000;
@@ -32,18 +32,18 @@ export type OpenWatch = (sink: WatchSink, signal: AbortSignal) => Promise<void>;
 
 /** Prepares a watch. Errors in the request are thrown here, before the response starts. */
 export function prepareWatch(core: Core, context: RequestContext, resource: Resource, options: ListOptions): OpenWatch {
-  const selection = namedOnly(context.info.name, selectionOf(resource, options));
+  const selection = restrictToName(context.info.name, selectionOf(resource, options));
   const keyPrefix = collectionPrefix(resource, context.info.namespace);
   const scope = { keyPrefix, ...(selection.selectsAll ? {} : { matches: selection.matches }) };
   if (options.resourceVersion !== '') parseVersion(options.resourceVersion);
-  const asked: Asked = selection.needsConversion
-    ? { scope: { keyPrefix }, see: onceConverted(resource, scope) }
-    : { scope, see: (event) => event };
-  return (sink, signal) => watch(core, resource, options, asked, sink, signal);
+  const cacheQuery: CacheQuery = selection.needsConversion
+    ? { scope: { keyPrefix }, observe: observeAfterConversion(resource, scope) }
+    : { scope, observe: (event) => event };
+  return (sink, signal) => watch(core, resource, options, cacheQuery, sink, signal);
 }
 
 /** Restricts the selection to the object that the path names. */
-function namedOnly(name: string, selection: Selection): Selection {
+function restrictToName(name: string, selection: Selection): Selection {
   if (name === '') return selection;
   return {
     ...selection,
@@ -53,19 +53,19 @@ function namedOnly(name: string, selection: Selection): Selection {
 }
 
 /** Cache scope, and the mapping of cache events to events of a watcher: an event or none, synchronous or not. */
-type Asked = {
+type CacheQuery = {
   readonly scope: Scope;
-  readonly see: (event: Seen) => Seen | Promise<Seen | undefined>;
+  readonly observe: (event: ObservedEvent) => ObservedEvent | Promise<ObservedEvent | undefined>;
 };
 
 /** Event; an event without a change is part of the initial state. */
-type Seen = Omit<WatchEvent, 'change'> & { readonly change?: Change };
+type ObservedEvent = Omit<WatchEvent, 'change'> & { readonly change?: Change };
 
 /**
  * Evaluates the selection after the conversion: it may depend on the requested version, which may require a webhook,
  * and the cache cannot wait for that.
  */
-function onceConverted({ conversion }: Resource, scope: Scope): Asked['see'] {
+function observeAfterConversion({ conversion }: Resource, scope: Scope): CacheQuery['observe'] {
   return async (event) => {
     const { change, cached } = event;
     if (!change) {
@@ -73,7 +73,7 @@ function onceConverted({ conversion }: Resource, scope: Scope): Asked['see'] {
       return scope.matches?.(cached.object) === false ? undefined : event;
     }
     await Promise.all([change.previous, change.current].map((state) => state && conversion.fromStorage(state.object)));
-    return seenFrom(scope, change);
+    return watchEventFor(scope, change);
   };
 }
 
@@ -82,24 +82,24 @@ async function watch(
   core: Core,
   resource: Resource,
   options: ListOptions,
-  { scope, see }: Asked,
+  { scope, observe }: CacheQuery,
   sink: WatchSink,
   signal: AbortSignal,
 ): Promise<void> {
   const over = linkedController(signal);
   const { signal: ended } = over;
-  const end = (reason?: unknown) => {
+  const finalizeDefinition = (reason?: unknown) => {
     if (over.signal.aborted) return;
     over.abort();
     if (reason === undefined) sink.end();
     else sink.end(reason instanceof StatusError ? reason : internalError(String(reason), { cause: reason }));
   };
-  const stop = () => end();
+  const stop = () => finalizeDefinition();
   core.signal.addEventListener('abort', stop);
   ended.addEventListener('abort', () => core.signal.removeEventListener('abort', stop), { once: true });
 
-  const { show, bookmark } = inOrder(resource, see, sink, end);
-  const watcher: Watcher = { signal: ended, receive: show, end };
+  const { show, bookmark } = createOrderedOutput(resource, observe, sink, finalizeDefinition);
+  const watcher: Watcher = { signal: ended, receive: show, finalizeDefinition };
   const { resourceVersion: version } = options;
 
   /** Reports whether the resource was changed or removed while this watch was being set up. */
@@ -111,10 +111,10 @@ async function watch(
   let progress: () => number;
   const fromState = options.sendInitialEvents ?? (version === '' || version === '0');
   if (fromState) {
-    if (version === '') await core.feed.caughtUp();
-    else if (version !== '0') await core.feed.reached(parseVersion(version));
+    if (version === '') await core.feed.waitForCurrent();
+    else if (version !== '0') await core.feed.waitForRevision(parseVersion(version));
     await prepareState(resource, scope);
-    if (isStale()) return end();
+    if (isStale()) return finalizeDefinition();
     const { items, revision } = resource.storage.cache.listAndWatch(scope, watcher);
     for (const cached of items) show({ type: 'ADDED', cached });
     if (options.sendInitialEvents && options.allowWatchBookmarks) bookmark(revision, true);
@@ -122,17 +122,17 @@ async function watch(
   } else {
     let revision = version === '' || version === '0' ? core.feed.revision : parseVersion(version);
     try {
-      await core.feed.reached(revision);
+      await core.feed.waitForRevision(revision);
     } catch (error) {
-      end(error);
+      finalizeDefinition(error);
       return;
     }
     // A watch without a resourceVersion starts at the current revision.
     if (version === '' || version === '0') revision = core.feed.revision;
-    if (isStale()) return end();
+    if (isStale()) return finalizeDefinition();
     progress = resource.storage.cache.watch(scope, revision, watcher);
   }
-  keepTime(core, options, { end, ended, bookmark: () => bookmark(progress(), false) });
+  keepTime(core, options, { end: finalizeDefinition, ended, bookmark: () => bookmark(progress(), false) });
 }
 
 /** Ends the watch at its timeout, and sends bookmarks until then. */
@@ -143,7 +143,7 @@ function keepTime(
 ): void {
   const { clock, random } = core;
   const timeoutMs =
-    options.timeoutSeconds === undefined ? jitter(random, usualTimeoutMs, 1) : options.timeoutSeconds * 1000;
+    options.timeoutSeconds === undefined ? jitter(random, minTimeoutMs, 1) : options.timeoutSeconds * 1000;
   clock.setTimer(timeoutMs, end, ended);
   if (!options.allowWatchBookmarks) return;
   if (timeoutMs > lastBookmarkMs) clock.setTimer(timeoutMs - lastBookmarkMs, bookmark, ended);
@@ -169,14 +169,14 @@ async function prepareState({ conversion, storage }: Resource, { keyPrefix, matc
 }
 
 /** Keeps the order of events across asynchronous conversions; bookmarks follow the events that they cover. */
-function inOrder(
+function createOrderedOutput(
   resource: Resource,
-  see: Asked['see'],
+  observe: CacheQuery['observe'],
   sink: WatchSink,
   end: (reason: unknown) => void,
-): { show(event: Seen): void; bookmark: WatchSink['bookmark'] } {
+): { show(event: ObservedEvent): void; bookmark: WatchSink['bookmark'] } {
   let pending: Promise<void> | undefined;
-  const converted = async (seen: Seen | undefined) =>
+  const converted = async (seen: ObservedEvent | undefined) =>
     seen && { type: seen.type, found: { cached: seen.cached, object: await inVersion(resource, seen.cached) } };
   const enqueue = (turn: Promise<void>) => {
     pending = turn;
@@ -186,7 +186,7 @@ function inOrder(
   };
   return {
     show(event) {
-      const seen = see(event);
+      const seen = observe(event);
       if (!(seen instanceof Promise) && !pending) {
         const object = inVersion(resource, seen.cached);
         if (!(object instanceof Promise)) {

@@ -75,13 +75,13 @@ export type HealthReport = {
   readonly failed: readonly { readonly name: string; readonly why: unknown }[];
 };
 
-export type HealthQuestion = { readonly verbose: boolean; readonly exclude: readonly string[] };
+export type HealthOptions = { readonly verbose: boolean; readonly exclude: readonly string[] };
 
 /** Runs all checks of an endpoint. The response omits the reasons of failures, because it is public. */
 export async function reportHealth(
   endpoint: string,
   checks: readonly HealthCheck[],
-  { verbose, exclude }: HealthQuestion,
+  { verbose, exclude }: HealthOptions,
 ): Promise<HealthReport> {
   const unknown = new Set(exclude);
   const failed: { name: string; why: unknown }[] = [];

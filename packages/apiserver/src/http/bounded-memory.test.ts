@@ -20,7 +20,7 @@ const pathBytes = 256 * 1024;
 test('requests for long unknown paths leave nothing in memory', async () => {
   const metrics = createMetrics();
   await using server = await startTestServer({ https: true, metrics });
-  const ask = rawRequests(server, { asNobody: true });
+  const ask = rawRequests(server, { anonymous: true });
   const long = (id: number) => `${id}-${'x'.repeat(pathBytes)}`;
   const paths = [
     (id: number) => `/${long(id)}`,
@@ -46,7 +46,7 @@ test('requests for long unknown paths leave nothing in memory', async () => {
 
 test('a request with headers beyond a megabyte is rejected', async () => {
   await using server = await startTestServer({ https: true });
-  const ask = rawRequests(server, { asNobody: true });
+  const ask = rawRequests(server, { anonymous: true });
   const { ca } = credentialsIn(server);
   const session = connect(server.url, { ca });
   try {

@@ -11,16 +11,16 @@ import {
   apiVersions,
   type DiscoveredGroup,
   groupsOf,
+  localResources,
   reachable,
   resourceList,
-  resourcesHere,
 } from '../discovery/discovery.ts';
-import { noSuchPath, noSuchResource, wrongMethod } from '../handlers/refusal.ts';
+import { unknownPath, unknownResource, unsupportedMethod } from '../handlers/refusal.ts';
 import { isBuiltinGroup } from '../routing.ts';
 import { encodeObject } from './encode.ts';
-import type { Exchange, Headers } from './exchange.ts';
+import type { Headers, HttpRequest } from './exchange.ts';
 import { builtinOffer, checkForm, mediaTypes, negotiate, type Offer, parseAccept, wantsPretty } from './negotiation.ts';
-import type { PageTree } from './pages.ts';
+import type { EndpointTree } from './pages.ts';
 
 const plain: Offer = { ...builtinOffer, views: ['object'] };
 const aggregatedParameters = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -29,7 +29,7 @@ const aggregatedParameters = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLis
  * Serves discovery, per group or aggregated. Documents are built on the first request, and again after resources
  * change.
  */
-export function createDiscoveryPages(core: Core, aggregation: Aggregation, address: () => string): PageTree {
+export function createDiscoveryEndpoints(core: Core, aggregation: Aggregation, address: () => string): EndpointTree {
   let known: { readonly generation: string; readonly groups: readonly DiscoveredGroup[] } | undefined;
   let documents = new Map<string, { readonly etag: string; readonly encoded: Buffer }>();
 
@@ -38,22 +38,27 @@ export function createDiscoveryPages(core: Core, aggregation: Aggregation, addre
     const available = versions.map(({ isAvailable }) => isAvailable);
     const generation = `${core.resources.generation} ${aggregation.generation} ${available}`;
     if (known?.generation !== generation) {
-      known = { generation, groups: groupsOf(resourcesHere(core.resources), versions) };
+      known = { generation, groups: groupsOf(localResources(core.resources), versions) };
       documents = new Map();
     }
     return known.groups;
   }
 
-  async function send(exchange: Exchange, headers: Headers, value: unknown, schema: ObjectNode): Promise<void> {
-    const pretty = wantsPretty(exchange.query, exchange.headers['user-agent'] ?? '');
-    checkForm(exchange.headers.accept, Object.values(mediaTypes));
-    const media = negotiate(exchange.headers.accept ?? '', plain, pretty);
+  async function send(httpRequest: HttpRequest, headers: Headers, value: unknown, schema: ObjectNode): Promise<void> {
+    const pretty = wantsPretty(httpRequest.query, httpRequest.headers['user-agent'] ?? '');
+    checkForm(httpRequest.headers.accept, Object.values(mediaTypes));
+    const media = negotiate(httpRequest.headers.accept ?? '', plain, pretty);
     const encoded = encodeObject(media, value, schema);
     const body = typeof encoded === 'string' ? encoded : Buffer.from(encoded as Uint8Array);
-    await exchange.send(200, { ...headers, 'content-type': mediaTypes[media.format] }, body);
+    await httpRequest.send(200, { ...headers, 'content-type': mediaTypes[media.format] }, body);
   }
 
-  async function sendAggregated(exchange: Exchange, headers: Headers, isCore: boolean, type: string): Promise<void> {
+  async function sendAggregated(
+    httpRequest: HttpRequest,
+    headers: Headers,
+    isCore: boolean,
+    type: string,
+  ): Promise<void> {
     const all = groups();
     const id = `${isCore} ${type}`;
     let document = documents.get(id);
@@ -73,8 +78,8 @@ export function createDiscoveryPages(core: Core, aggregation: Aggregation, addre
       vary: 'Accept',
       'cache-control': 'public',
     };
-    if (exchange.headers['if-none-match'] === etag) await exchange.send(304, described, '');
-    else await exchange.send(200, described, encoded);
+    if (httpRequest.headers['if-none-match'] === etag) await httpRequest.send(304, described, '');
+    else await httpRequest.send(200, described, encoded);
   }
 
   return {
@@ -85,24 +90,24 @@ export function createDiscoveryPages(core: Core, aggregation: Aggregation, addre
           : [`/apis/${group}`, ...versions.map(({ version }) => `/apis/${group}/${version}`)],
       ),
 
-    async serve(exchange, { info }, headers) {
+    async serve(httpRequest, { info }, headers) {
       const [first, ...rest] = info.path.split('/').filter((segment) => segment !== '');
-      if (exchange.method !== 'GET') throw wrongMethod(['GET']);
+      if (httpRequest.method !== 'GET') throw unsupportedMethod(['GET']);
       const isCore = first === 'api';
       if (rest.length === 0) {
-        const type = aggregatedType(exchange.headers.accept ?? '');
-        if (type) return sendAggregated(exchange, headers, isCore, type);
-        if (isCore) return send(exchange, headers, apiVersions(address()), meta.apiVersions);
-        return send(exchange, headers, apiGroupList(groups()), meta.apiGroupList);
+        const type = aggregatedType(httpRequest.headers.accept ?? '');
+        if (type) return sendAggregated(httpRequest, headers, isCore, type);
+        if (isCore) return send(httpRequest, headers, apiVersions(address()), meta.apiVersions);
+        return send(httpRequest, headers, apiGroupList(groups()), meta.apiGroupList);
       }
       const [name, versionName, ...more] = isCore ? ['', ...rest] : rest;
       const group = groups().find((each) => each.group === name);
-      const missing = isBuiltinGroup(name!) ? noSuchResource() : noSuchPath();
+      const missing = isBuiltinGroup(name!) ? unknownResource() : unknownPath();
       if (!group || more.length > 0) throw missing;
-      if (versionName === undefined) return send(exchange, headers, apiGroup(reachable(group), true), meta.apiGroup);
+      if (versionName === undefined) return send(httpRequest, headers, apiGroup(reachable(group), true), meta.apiGroup);
       const version = group.versions.find((each) => each.version === versionName);
       if (!version) throw missing;
-      return send(exchange, headers, resourceList(group.group, version), meta.apiResourceList);
+      return send(httpRequest, headers, resourceList(group.group, version), meta.apiResourceList);
     },
   };
 }

@@ -17,7 +17,7 @@ import { compressFromBytes } from './exchange.ts';
 import type { Media } from './negotiation.ts';
 import { enveloped, writable } from './object-message.ts';
 import { foundBytes, foundText, itemTexts } from './object-text.ts';
-import { textPieces } from './text-pieces.ts';
+import { textChunks } from './text-pieces.ts';
 
 /**
  * Encoded response: a single chunk, or the chunks of a long list. Each chunk is valid until the next but one is
@@ -35,7 +35,7 @@ export function encodeFound(context: EncodeContext, resource: Resource, found: F
     case 'object':
       if (media.format === 'protobuf') return protobufOf(resource, writable(found));
       if (media.format === 'json' && !media.pretty) return foundBytes(resource, found, '', '\n');
-      return inText(media, () => foundText(resource, found));
+      return encodeText(media, () => foundText(resource, found));
     case 'table': {
       const { resourceVersion } = found.object.metadata;
       const metadata = resourceVersion ? { resourceVersion } : {};
@@ -66,14 +66,14 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
       const metadata = resource.custom ? { continue: '', ...listed.metadata } : listed.metadata;
       const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
       if (media.format === 'protobuf') {
-        if (listed.items.length > objectsPerPiece) return listMessage(kind, head, listed.items);
+        if (listed.items.length > objectsPerChunk) return listMessage(kind, head, listed.items);
         const list = { ...head, items: listed.items.map(writable) };
         return encodeEnvelope(head.apiVersion, head.kind, codecOf(kind.list).toProtobuf(list));
       }
       const texts = listTexts(resource, head, listed.items);
-      const isForPeople = media.format === 'yaml' || media.pretty;
-      if (isForPeople) return inText(media, () => [...texts].flat().join(''));
-      return listed.items.length > objectsPerPiece ? textPieces(texts) : [...texts].flat().join('');
+      const isIndented = media.format === 'yaml' || media.pretty;
+      if (isIndented) return encodeText(media, () => [...texts].flat().join(''));
+      return listed.items.length > objectsPerChunk ? textChunks(texts) : [...texts].flat().join('');
     }
     case 'table':
       return encodeValue(media, table(context, resource, listed.items, listed.metadata, true));
@@ -95,7 +95,7 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
 }
 
 /** Objects per chunk, some hundred kilobytes; longer lists are sent in chunks. */
-const objectsPerPiece = 64;
+const objectsPerChunk = 64;
 
 /** Fields of a list besides its items. */
 type ListHead = { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown };
@@ -117,13 +117,13 @@ const comma = [','];
  */
 async function* listMessage({ list }: Kind, head: ListHead, items: readonly Found[]): AsyncGenerator<Uint8Array> {
   const codec = codecOf(list);
-  const pieces = [codec.toProtobuf(head)];
-  for (let first = 0; first < items.length; first += objectsPerPiece) {
-    pieces.push(codec.listToProtobuf('items', items.slice(first, first + objectsPerPiece).map(writable)));
+  const chunks = [codec.toProtobuf(head)];
+  for (let first = 0; first < items.length; first += objectsPerChunk) {
+    chunks.push(codec.listToProtobuf('items', items.slice(first, first + objectsPerChunk).map(writable)));
     await setImmediate();
   }
-  const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
-  const message = enveloped(head.apiVersion, head.kind, pieces);
+  const sizeBytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  const message = enveloped(head.apiVersion, head.kind, chunks);
   // A short list is sent as one chunk, so that the sender sees that it is too short to compress.
   if (sizeBytes < compressFromBytes) yield Buffer.concat([...message]);
   else yield* message;
@@ -157,7 +157,7 @@ function includeOf(query: URLSearchParams): IncludeObject {
 }
 
 /** Encodes an object made for the response, such as a Scale or a review, in the requested view. */
-export function encodeMade(
+export function encodeComputed(
   { media, query, nowMs }: EncodeContext,
   object: KubeObject | Status,
   schema: ObjectNode | undefined,
@@ -219,10 +219,10 @@ export function encodeObject(media: Media, object: unknown, schema?: ObjectNode)
 }
 
 function encodeValue(media: Media, value: unknown): Encoded {
-  return inText(media, () => stringify(value));
+  return encodeText(media, () => stringify(value));
 }
 
-function inText(media: Media, text: () => string): string {
+function encodeText(media: Media, text: () => string): string {
   if (media.format === 'yaml') return formatYaml(JSON.parse(text()));
   return media.pretty ? `${JSON.stringify(JSON.parse(text()), null, 2)}\n` : `${text()}\n`;
 }

@@ -11,7 +11,7 @@ import { tooLarge } from '@kruise/machinery/status';
 export type Headers = { readonly [name: string]: string | string[] };
 
 /** HTTP request and its response, over HTTP/1.1 or HTTP/2. */
-export type Exchange = {
+export type HttpRequest = {
   readonly method: string;
   /** Path as sent, still encoded. Decisions by path use `RequestInfo.path`. */
   readonly rawPath: string;
@@ -33,7 +33,7 @@ export type Exchange = {
   /** Body as a stream, if there is one; an alternative to `body`. */
   readonly content: Readable | undefined;
   /** Status code of the response; 0 if there is none yet. */
-  answered(): number;
+  statusCode(): number;
   /** Calls back when the request and the response are closed. */
   whenClosed(callback: () => void): void;
   /** Cancels the request. A response that has already started is aborted. */
@@ -62,13 +62,13 @@ export const compressFromBytes = 128 * 1024;
 /** Fastest gzip level, as in Kubernetes: higher levels take two to four times as long to save a tenth to a third. */
 export const gzipLevel = 1;
 
-export function exchangeOf(request: Http2ServerRequest, response: Http2ServerResponse): Exchange {
-  const gone = new AbortController();
+export function toHttpRequest(request: Http2ServerRequest, response: Http2ServerResponse): HttpRequest {
+  const disconnected = new AbortController();
   // Aborting costs more than most requests, so a completed request is not aborted.
   response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) disconnected.abort();
   });
-  let answered = 0;
+  let statusCode = 0;
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1);
@@ -82,7 +82,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
     rawHeaders: request.rawHeaders,
     // The server only speaks TLS; HTTP/2 exposes a proxy of the same socket.
     socket: (request.stream?.session?.socket ?? request.socket) as TLSSocket,
-    signal: gone.signal,
+    signal: disconnected.signal,
     body: () => readBody(request),
     async send(code, headers, body) {
       let bytes = typeof body === 'string' ? Buffer.from(body) : body;
@@ -91,23 +91,23 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
         bytes = await compress(bytes);
         compressed = compressedHeaders(headers);
       }
-      if (response.closed || response.destroyed || answered !== 0) return;
-      answered = code;
+      if (response.closed || response.destroyed || statusCode !== 0) return;
+      statusCode = code;
       response.writeHead(code, { ...headers, ...compressed, 'content-length': String(bytes.length) });
       if (request.method === 'HEAD') response.end();
       else response.end(bytes);
     },
-    answered: () => answered,
+    statusCode: () => statusCode,
     whenClosed(callback) {
       if (response.closed) callback();
       else response.once('close', callback);
     },
     cancel(reason) {
-      gone.abort(reason);
-      if (answered !== 0) response.destroy();
+      disconnected.abort(reason);
+      if (statusCode !== 0) response.destroy();
     },
     begin(code, headers) {
-      answered = code;
+      statusCode = code;
       response.writeHead(code, headers);
       // Watch clients wait for the headers before the first event.
       (response as { flushHeaders?: () => void }).flushHeaders?.();
@@ -129,22 +129,22 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
 /**
  * Creates the request of a protocol upgrade. It may also be answered like any other request; the connection then ends.
  */
-export function upgradeExchangeOf(request: IncomingMessage, socket: Duplex, head: Buffer): Exchange {
+export function toUpgradeRequest(request: IncomingMessage, socket: Duplex, head: Buffer): HttpRequest {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   // Node.js types the socket of a request as a plain socket, whatever the server listens with.
   response.assignSocket(socket as Socket);
   response.once('finish', () => socket.end());
-  const gone = new AbortController();
-  socket.once('close', () => gone.abort());
+  const disconnected = new AbortController();
+  socket.once('close', () => disconnected.abort());
   socket.on('error', () => socket.destroy());
   return {
     // The HTTP/2 compatibility API has the same shape as the HTTP/1.1 request and response.
-    ...exchangeOf(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse),
-    signal: gone.signal,
+    ...toHttpRequest(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse),
+    signal: disconnected.signal,
     whenClosed: (callback) => void (socket.closed ? callback() : socket.once('close', callback)),
     cancel(reason) {
-      gone.abort(reason);
+      disconnected.abort(reason);
       socket.destroy();
     },
     upgrade() {

@@ -6,13 +6,13 @@ import { Buffer } from 'node:buffer';
  */
 export interface FanOut {
   /** Schedules a watcher that has pending events and is not scheduled yet. */
-  wait(serve: () => void): void;
+  schedule(serve: () => void): void;
   /** Concatenates frames. Most watchers of a kind receive the same frames, so the result is memoized. */
   join(frames: readonly Uint8Array[]): Uint8Array;
 }
 
 /** Watchers per batch: some milliseconds of work. */
-const servedPerTurn = 100;
+const watchersPerBatch = 100;
 
 export function createFanOut(): FanOut {
   let waiting: (() => void)[] = [];
@@ -20,11 +20,11 @@ export function createFanOut(): FanOut {
   let lastFrames: readonly Uint8Array[] = [];
   let lastJoined: Uint8Array = Buffer.alloc(0);
 
-  function serveSome(): void {
-    const end = Math.min(waiting.length, next + servedPerTurn);
+  function serveBatch(): void {
+    const end = Math.min(waiting.length, next + watchersPerBatch);
     while (next < end) waiting[next++]!();
     if (next < waiting.length) {
-      setImmediate(serveSome);
+      setImmediate(serveBatch);
       return;
     }
     waiting = [];
@@ -32,8 +32,8 @@ export function createFanOut(): FanOut {
   }
 
   return {
-    wait(serve) {
-      if (waiting.length === 0) setImmediate(serveSome);
+    schedule(serve) {
+      if (waiting.length === 0) setImmediate(serveBatch);
       waiting.push(serve);
     },
     join(frames) {

@@ -31,7 +31,7 @@ describe('requests are authorized before their content is read', () => {
     const audit = createAuditLog(policy, (line) => records.push(JSON.parse(line) as Recorded));
     server = await startTestServer({ https: true, audit });
     ask = rawRequests(server);
-    askAnonymously = rawRequests(server, { asNobody: true });
+    askAnonymously = rawRequests(server, { anonymous: true });
   });
   after(async () => {
     ask.close();

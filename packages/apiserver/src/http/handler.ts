@@ -8,16 +8,16 @@ import { impersonate } from '../authentication/impersonation.ts';
 import { authorize } from '../authorization/authorize.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import { type Answer, dispatch, resolve } from '../dispatch.ts';
+import { dispatch, type RequestResult, resolve } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
-import { HeadedRefusal, PlainRefusal, wrongMethod } from '../handlers/refusal.ts';
+import { PlainTextError, StatusErrorWithHeaders, unsupportedMethod } from '../handlers/refusal.ts';
 import { objectOf } from '../in-process.ts';
 import { type RequestInfo, requestInfo } from '../request.ts';
 import type { Resource } from '../resource.ts';
 import type { User } from '../user.ts';
-import type { Conduct, Work } from './conduct.ts';
-import { type EncodeContext, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
-import type { Exchange, Headers } from './exchange.ts';
+import type { HandlerContext, HttpFilterChain } from './conduct.ts';
+import { type EncodeContext, encodeComputed, encodeFound, encodeList, encodeObject } from './encode.ts';
+import type { Headers, HttpRequest } from './exchange.ts';
 import { createFanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
 import {
@@ -33,30 +33,30 @@ import {
   routeTypes,
   wantsPretty,
 } from './negotiation.ts';
-import { attempted, originOf } from './origin.ts';
-import type { Pages } from './pages.ts';
+import { attemptedMethods, originOf } from './origin.ts';
+import type { NonResourceEndpoints } from './pages.ts';
 import { send } from './send.ts';
 import { warningHeaders } from './warnings.ts';
 import { watchResponse } from './watch-response.ts';
-import { createWriteTurns } from './write-turns.ts';
+import { createWriteScheduler } from './write-turns.ts';
 
 export type HandlerOptions = {
   readonly core: Core;
   readonly authenticator: Authenticator;
   /** Non-resource endpoints: discovery, OpenAPI, health, version, metrics. */
-  readonly pages: Pages;
+  readonly endpoints: NonResourceEndpoints;
   readonly frames: FrameCache;
   /** Aggregated API servers. */
   readonly aggregation: Pick<Aggregation, 'find'>;
   /** Filter chain of every request. */
-  readonly conduct: Conduct;
+  readonly httpFilterChain: HttpFilterChain;
   /** Audit log; absent if auditing is disabled. */
   readonly audit?: AuditLog;
   /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void;
 };
 
-const nobody: User = { username: '', groups: [] };
+const unauthenticatedUser: User = { username: '', groups: [] };
 
 const customOffer: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
 const noTableOffer: Offer = { ...builtinOffer, views: ['object', 'metadata', 'metadataList'] };
@@ -69,9 +69,9 @@ function offerOf({ subresource, plural }: RequestInfo, resource: Resource | unde
 }
 
 /** Negotiates the media type of the response to a routed request. */
-function mediaFor(exchange: Exchange, { info, query, userAgent }: RequestContext, resource?: Resource): Media {
-  const { accept } = exchange.headers;
-  if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
+function mediaFor(httpRequest: HttpRequest, { info, query, userAgent }: RequestContext, resource?: Resource): Media {
+  const { accept } = httpRequest.headers;
+  if (httpRequest.method === 'HEAD') throw unsupportedMethod(['GET']);
   if (!resource?.custom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
   const media = negotiate(accept ?? '', offerOf(info, resource), wantsPretty(query, userAgent));
   if (info.verb === 'watch') checkStream(media);
@@ -79,13 +79,13 @@ function mediaFor(exchange: Exchange, { info, query, userAgent }: RequestContext
 }
 
 /** Creates the HTTP handler: authenticates, runs the filter chain, dispatches, and encodes the response. */
-export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
-  const { core, pages } = options;
+export function createHandler(options: HandlerOptions): (httpRequest: HttpRequest) => Promise<void> {
+  const { core, endpoints } = options;
   const fanOut = createFanOut();
-  const writeTurns = createWriteTurns();
+  const writeScheduler = createWriteScheduler();
 
-  async function contextOf(exchange: Exchange, user: User): Promise<RequestContext> {
-    const { method, rawPath, query, headers, signal } = exchange;
+  async function contextOf(httpRequest: HttpRequest, user: User): Promise<RequestContext> {
+    const { method, rawPath, query, headers, signal } = httpRequest;
     return {
       info: requestInfo(method, rawPath, query),
       query,
@@ -99,62 +99,71 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     };
   }
 
-  async function senderOf(exchange: Exchange, headers: Headers): Promise<User> {
+  async function senderOf(httpRequest: HttpRequest, headers: Headers): Promise<User> {
     try {
-      const sender = await options.authenticator.authenticate(exchange);
+      const sender = await options.authenticator.authenticate(httpRequest);
       if (sender) return sender;
       throw unauthorized();
     } catch (error) {
       if (options.audit) {
-        const context = await contextOf(exchange, nobody);
-        options.audit.unknown({ context, origin: () => originOf(exchange, headers), why: attempted(exchange) });
+        const context = await contextOf(httpRequest, unauthenticatedUser);
+        options.audit.unknown({
+          context,
+          origin: () => originOf(httpRequest, headers),
+          why: attemptedMethods(httpRequest),
+        });
       }
       throw error;
     }
   }
 
-  async function serve(exchange: Exchange, headers: Headers): Promise<void> {
-    const sender = await senderOf(exchange, headers);
+  async function serve(httpRequest: HttpRequest, headers: Headers): Promise<void> {
+    const sender = await senderOf(httpRequest, headers);
     let user = sender;
-    let refusal: unknown;
+    let rejection: unknown;
     try {
-      user = await impersonate(core.authorizer, sender, exchange);
+      user = await impersonate(core.authorizer, sender, httpRequest);
     } catch (error) {
       // Rejected within the filter chain, so that the attempt is counted and audited for its sender.
-      refusal = error;
+      rejection = error;
     }
-    const context = await contextOf(exchange, user);
-    await options.conduct(
-      { exchange, context, sender, headers, refusal },
-      (given) => answer(exchange, context, given),
-      (given, error) => refuse(exchange, { ...given.headers, ...warningHeaders(context) }, error, given.record),
+    const context = await contextOf(httpRequest, user);
+    await options.httpFilterChain(
+      { httpRequest, context, sender, headers, rejection },
+      (handlerContext) => answer(httpRequest, context, handlerContext),
+      (handlerContext, error) =>
+        refuse(httpRequest, { ...handlerContext.headers, ...warningHeaders(context) }, error, handlerContext.record),
     );
   }
 
-  async function answer(exchange: Exchange, context: RequestContext, given: Work): Promise<void> {
-    const { headers, record } = given;
+  async function answer(
+    httpRequest: HttpRequest,
+    context: RequestContext,
+    handlerContext: HandlerContext,
+  ): Promise<void> {
+    const { headers, record } = handlerContext;
     // Network requests are authorized only here: before their bodies are read, and before anything but the method, path
     // and query is parsed.
     await authorize(core, context);
     const remote = options.aggregation.find(context.info.path);
-    if (remote) return remote(exchange, context, headers);
-    if (!context.info.isResource) return pages.serve(exchange, context, headers);
-    const conversation = conversationAt(core, context.info);
-    if (conversation) {
-      if (!conversation.methods.includes(exchange.method)) throw wrongMethod(conversation.methods);
+    if (remote) return remote(httpRequest, context, headers);
+    if (!context.info.isResource) return endpoints.serve(httpRequest, context, headers);
+    const connectSubresource = findConnectSubresource(core, context.info);
+    if (connectSubresource) {
+      if (!connectSubresource.methods.includes(httpRequest.method)) throw unsupportedMethod(connectSubresource.methods);
       if (context.query.has('dryRun')) throw badRequest('dryRun is not supported');
-      await conversation.converse(context, exchange, headers);
+      await connectSubresource.connect(context, httpRequest, headers);
       return;
     }
     const resource = resolve(core, context);
-    const media = mediaFor(exchange, context, resource);
-    const body = await bodyOf(exchange);
+    const media = mediaFor(httpRequest, context, resource);
+    const body = await bodyOf(httpRequest);
     record?.request(() => sentValue(body));
-    const turn = body && writeTurns.take();
-    if (turn) await turn;
+    const writeSlot = body && writeScheduler.acquire();
+    if (writeSlot) await writeSlot;
     const done = await dispatch(core, context, resource, body);
     record?.response(() => objectOf(done));
-    await write(exchange, context, media, done, given);
+    await write(httpRequest, context, media, done, handlerContext);
   }
 
   function isCustom({ info }: RequestContext): boolean {
@@ -162,32 +171,32 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
   }
 
   async function write(
-    exchange: Exchange,
+    httpRequest: HttpRequest,
     context: RequestContext,
     media: Media,
-    answer: Answer,
-    { headers: common, leave }: Work,
+    answer: RequestResult,
+    { headers: common, leave }: HandlerContext,
   ): Promise<void> {
-    const encoding: EncodeContext = { media, query: exchange.query, nowMs: core.clock.now() };
+    const encoding: EncodeContext = { media, query: httpRequest.query, nowMs: core.clock.now() };
     const headers = { ...common, ...warningHeaders(context), 'content-type': mediaTypes[media.format] };
     switch (answer.type) {
       case 'found':
-        return send(exchange, answer.code, headers, encodeFound(encoding, answer.resource, answer.found));
+        return send(httpRequest, answer.code, headers, encodeFound(encoding, answer.resource, answer.found));
       case 'list':
-        return send(exchange, 200, headers, encodeList(encoding, answer.resource, answer.listed));
+        return send(httpRequest, 200, headers, encodeList(encoding, answer.resource, answer.listed));
       case 'object':
         return send(
-          exchange,
+          httpRequest,
           answer.code,
           headers,
-          encodeMade(encoding, answer.object, answer.schema, isCustom(context)),
+          encodeComputed(encoding, answer.object, answer.schema, isCustom(context)),
         );
       case 'watch': {
         const type = media.format === 'protobuf' ? `${mediaTypes.protobuf};stream=watch` : mediaTypes[media.format];
         const closed = new AbortController();
-        const signal = AbortSignal.any([exchange.signal, closed.signal]);
-        const stream = exchange.begin(200, { ...headers, 'content-type': type });
-        const counted = core.passages.watchEvents(answer.resource.kind);
+        const signal = AbortSignal.any([httpRequest.signal, closed.signal]);
+        const stream = httpRequest.begin(200, { ...headers, 'content-type': type });
+        const counted = core.filterChain.watchEvents(answer.resource.kind);
         const watching = { ...encoding, frames: options.frames, fanOut, counted, clock: core.clock };
         const sink = watchResponse(watching, answer.resource, stream, () => closed.abort());
         await answer.open(sink, signal);
@@ -197,26 +206,31 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     }
   }
 
-  async function refuse(exchange: Exchange, headers: Headers, error: unknown, record?: AuditRecord): Promise<void> {
-    if (error instanceof PlainRefusal) {
+  async function refuse(
+    httpRequest: HttpRequest,
+    headers: Headers,
+    error: unknown,
+    record?: AuditRecord,
+  ): Promise<void> {
+    if (error instanceof PlainTextError) {
       const plain = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
-      await exchange.send(error.code, { ...headers, ...plain }, `${error.message}\n`);
+      await httpRequest.send(error.code, { ...headers, ...plain }, `${error.message}\n`);
       return;
     }
     const known = error instanceof StatusError;
-    if (!known && !exchange.signal.aborted) options.onError(error);
+    if (!known && !httpRequest.signal.aborted) options.onError(error);
     const { status, code } = known ? error : internalError(error instanceof Error ? error.message : String(error));
     record?.response(() => status);
     const retry = status.details?.retryAfterSeconds;
-    const { accept, 'user-agent': userAgent = '' } = exchange.headers;
-    const media = errorMedia(accept, wantsPretty(exchange.query, userAgent));
+    const { accept, 'user-agent': userAgent = '' } = httpRequest.headers;
+    const media = errorMedia(accept, wantsPretty(httpRequest.query, userAgent));
     const encoded = encodeObject(media, status);
     await send(
-      exchange,
+      httpRequest,
       code,
       {
         ...headers,
-        ...(error instanceof HeadedRefusal ? error.headers : {}),
+        ...(error instanceof StatusErrorWithHeaders ? error.headers : {}),
         'content-type': mediaTypes[media.format],
         ...(retry ? { 'retry-after': String(retry) } : {}),
         ...(code === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
@@ -225,18 +239,18 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     );
   }
 
-  return async (exchange) => {
+  return async (httpRequest) => {
     const headers: Headers = { 'audit-id': randomUUID(), 'cache-control': 'no-cache, private' };
     try {
-      await serve(exchange, headers);
+      await serve(httpRequest, headers);
     } catch (error) {
-      await refuse(exchange, headers, error).catch(options.onError);
+      await refuse(httpRequest, headers, error).catch(options.onError);
     }
   };
 }
 
 /** Returns the connect subresource of a path, if any. */
-function conversationAt(core: Core, { group, version, plural, name, subresource, rest }: RequestInfo) {
+function findConnectSubresource(core: Core, { group, version, plural, name, subresource, rest }: RequestInfo) {
   if (subresource === '' || name === '') return undefined;
   const found = core.resources.find(group, version, plural)?.subresources.get(subresource);
   if (found?.type !== 'connect' || (rest.length > 0 && subresource !== 'proxy')) return undefined;
@@ -253,7 +267,7 @@ async function bodyOf({
   method,
   headers,
   body,
-}: Pick<Exchange, 'method' | 'headers' | 'body'>): Promise<Body | undefined> {
+}: Pick<HttpRequest, 'method' | 'headers' | 'body'>): Promise<Body | undefined> {
   if (method === 'GET' || method === 'HEAD') return undefined;
   const bytes = await body();
   if (bytes.length === 0 && method === 'DELETE') return undefined;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
-import { type RawAnswer, rawRequests } from '../testing/raw-requests.ts';
+import { type RawResponse, rawRequests } from '../testing/raw-requests.ts';
 import { type Listening, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 type Row = {
@@ -1359,7 +1359,7 @@ describe('a malformed request', () => {
       const [method = '', path = ''] = request.split(' ');
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const given = await ask(path, { method, headers: { ...headers, ...length }, ...(body ? { body } : {}) });
-      assert.equal(inShort(given), answer);
+      assert.equal(formatResponse(given), answer);
       const isStored = given.code === 201 && !path.includes('dryRun');
       if (isStored) await server.client.delete(configMap, { name: 'x', namespace: 'default' });
     });
@@ -1371,7 +1371,7 @@ function nameOf(request: string, headers: Row['headers'] = {}, body = ''): strin
 }
 
 /** Formats the code and the Status, without parts that vary between runs. */
-function inShort({ code, text, headers }: RawAnswer): string {
+function formatResponse({ code, text, headers }: RawResponse): string {
   if (code < 300) return String(code);
   if (!headers['content-type']?.startsWith('application/json')) return `${code} ${text.trim()}`;
   const { reason = '', message } = JSON.parse(text);

@@ -38,19 +38,19 @@ function namesSeen({ client, core }: Server, count: number): Promise<readonly st
 
 test('a thousand idle watches cost little, and each receives every event', async () => {
   await using server = await startTestServer({ https: true });
-  const seeing = Array.from({ length: 1000 }, () => namesSeen(server, 2));
+  const watching = Array.from({ length: 1000 }, () => namesSeen(server, 2));
   await server.client.create(configMap, settings('first'));
   await server.client.create(configMap, settings('second'));
-  for (const names of await Promise.all(seeing)) assert.deepEqual(names, ['first', 'second']);
+  for (const names of await Promise.all(watching)) assert.deepEqual(names, ['first', 'second']);
 });
 
 test('a watcher that never reads blocks no other watcher', async () => {
   await using server = await startTestServer({ https: true });
   const stalled = await openUnread(server);
   const names = Array.from({ length: 300 }, (_, index) => `settings-${index}`);
-  const seeing = namesSeen(server, names.length);
+  const watching = namesSeen(server, names.length);
   for (const name of names) await server.client.create(configMap, settings(name, 'x'.repeat(50_000)));
-  assert.deepEqual(await seeing, names);
+  assert.deepEqual(await watching, names);
   stalled.destroy();
 });
 

@@ -1,10 +1,13 @@
-import { createMetrics, type MetricRegistry, scrapePieces } from '@kruise/client/metrics';
+import { createMetrics, type MetricRegistry, scrapeChunks } from '@kruise/client/metrics';
 import type { HealthCheck } from '../health/health.ts';
-import type { Page } from './pages.ts';
+import type { EndpointHandler } from './pages.ts';
 import { send } from './send.ts';
 
 /** Creates the `/metrics` endpoint, and `/metrics/slis` with the health checks as metrics. */
-export function metricsPages(metrics: MetricRegistry, checks: readonly HealthCheck[]): ReadonlyMap<string, Page> {
+export function metricsEndpoints(
+  metrics: MetricRegistry,
+  checks: readonly HealthCheck[],
+): ReadonlyMap<string, EndpointHandler> {
   const slis = createMetrics();
   const health = slis.gauge(
     'kubernetes_healthcheck',
@@ -28,12 +31,12 @@ export function metricsPages(metrics: MetricRegistry, checks: readonly HealthChe
     }
   }
 
-  function page(registry: MetricRegistry, update?: () => Promise<void>): Page {
-    return async (exchange, _context, headers) => {
+  function page(registry: MetricRegistry, update?: () => Promise<void>): EndpointHandler {
+    return async (httpRequest, _context, headers) => {
       await update?.();
-      const { type, pieces } = scrapePieces(registry, exchange.headers.accept);
-      if (exchange.method === 'HEAD') return exchange.send(200, { ...headers, 'content-type': type }, '');
-      await send(exchange, 200, { ...headers, 'content-type': type }, bytesOf(pieces));
+      const { type, chunks } = scrapeChunks(registry, httpRequest.headers.accept);
+      if (httpRequest.method === 'HEAD') return httpRequest.send(200, { ...headers, 'content-type': type }, '');
+      await send(httpRequest, 200, { ...headers, 'content-type': type }, bytesOf(chunks));
     };
   }
 

@@ -5,7 +5,7 @@ import { builtinOffer, negotiate, type Offer, wantsPretty } from './negotiation.
 
 const custom: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
 
-function told(accept: string, offer: Offer = builtinOffer): string {
+function formatMedia(accept: string, offer: Offer = builtinOffer): string {
   try {
     const { format, view, viewVersion } = negotiate(accept, offer, false);
     return view === 'object' ? format : `${format} ${view} ${viewVersion}`;
@@ -49,7 +49,7 @@ const cases: readonly [string, string, string, Offer?][] = [
   ['unknown types are rejected', 'text/html', '406'],
 ];
 for (const [name, accept, expected, offer] of cases) {
-  test(name, () => assert.equal(told(accept, offer), expected));
+  test(name, () => assert.equal(formatMedia(accept, offer), expected));
 }
 
 test('interactive clients get indented responses', () => {

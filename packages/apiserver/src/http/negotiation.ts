@@ -1,6 +1,6 @@
 import { notAcceptable } from '@kruise/machinery/status';
-import { remembered } from '@kruise/values/remembered';
-import { noSuchForm } from '../handlers/refusal.ts';
+import { memoize } from '@kruise/values/remembered';
+import { unsupportedMediaType } from '../handlers/refusal.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
@@ -27,7 +27,7 @@ type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, 
  * Parses an Accept header; clauses are sorted by quality. The result is memoized, because clients send the same few
  * headers.
  */
-export const parseAccept = remembered(clausesOf, { maxLength: 512 });
+export const parseAccept = memoize(clausesOf, { maxLength: 512 });
 
 function clausesOf(header: string): readonly Clause[] {
   const clauses = header.split(',').flatMap((text) => {
@@ -70,7 +70,7 @@ export function checkForm(accept: string | undefined, available: readonly string
     const type = (end < 0 ? clause : clause.slice(0, end)).trim();
     if (type === '*/*' || available.includes(type)) return;
   }
-  throw noSuchForm(available);
+  throw unsupportedMediaType(available);
 }
 
 const watchTypes = [`${mediaTypes.json};stream=watch`, `${mediaTypes.protobuf};stream=watch`];
@@ -91,7 +91,7 @@ export function negotiate(accept: string, offer: Offer, pretty: boolean): Media 
   const clauses =
     accept.trim() === '' ? [{ type: '*/*', parameters: new Map<string, string>(), quality: 1 }] : parseAccept(accept);
   for (const clause of clauses) {
-    const media = satisfy(clause, offer, pretty);
+    const media = selectMedia(clause, offer, pretty);
     if (media) return media;
   }
   throw notAcceptable(
@@ -99,7 +99,7 @@ export function negotiate(accept: string, offer: Offer, pretty: boolean): Media 
   );
 }
 
-function satisfy({ type, parameters }: Clause, offer: Offer, pretty: boolean): Media | undefined {
+function selectMedia({ type, parameters }: Clause, offer: Offer, pretty: boolean): Media | undefined {
   const as = parameters.get('as');
   let view: Media['view'] = 'object';
   let viewVersion: Media['viewVersion'] = 'v1';
@@ -126,7 +126,7 @@ function formatOf(type: string, offer: Offer, view: Media['view']): Format | und
 /** Returns the media type of an error: a plain object, in JSON if nothing else is accepted. */
 export function errorMedia(accept: string | undefined, pretty: boolean): Media {
   for (const clause of parseAccept(accept ?? '')) {
-    const media = clause.parameters.has('as') ? undefined : satisfy(clause, builtinOffer, pretty);
+    const media = clause.parameters.has('as') ? undefined : selectMedia(clause, builtinOffer, pretty);
     if (media) return media;
   }
   return { format: 'json', view: 'object', viewVersion: 'v1', pretty };

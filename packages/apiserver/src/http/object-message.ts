@@ -36,12 +36,12 @@ export function writable({ object, cached }: Found): KubeObject {
 /**
  * Yields the chunks of a protobuf message in its envelope. The envelope's header depends on the length of all chunks.
  */
-export function* enveloped(apiVersion: string, kind: string, pieces: Uint8Array[]): Generator<Uint8Array> {
+export function* enveloped(apiVersion: string, kind: string, chunks: Uint8Array[]): Generator<Uint8Array> {
   let size = 0;
-  for (const piece of pieces) size += piece.length;
+  for (const chunk of chunks) size += chunk.length;
   const { before, after } = envelopeAround(apiVersion, kind, size);
   yield before;
   // Chunks that have been sent are released before the rest is sent.
-  for (let piece = pieces.shift(); piece; piece = pieces.shift()) yield piece;
+  for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) yield chunk;
   yield after;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { publishedResources, vocabulary } from '@kruise/api/published';
-import { publishedPages } from '@kruise/api/published-pages';
+import { publishedEndpoints } from '@kruise/api/published-pages';
 import { apiVersionOf } from '@kruise/schema/kind';
 import type { Json } from '@kruise/schema/openapi/definitions';
 import { encodeOpenApiV2 } from '@kruise/schema/openapi/gnostic';
@@ -10,9 +10,9 @@ import { openApiV3, openApiV3OfPage, type PublishedResource } from '@kruise/sche
 import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import type { Exchange, Headers } from './exchange.ts';
+import type { Headers, HttpRequest } from './exchange.ts';
 import { parseAccept } from './negotiation.ts';
-import type { Page } from './pages.ts';
+import type { EndpointHandler } from './pages.ts';
 
 /** Encoded document with its hash, for the ETag. */
 type Document = { readonly bytes: Buffer; readonly hash: string; readonly madeAt: string };
@@ -36,8 +36,8 @@ function document(bytes: Uint8Array, nowMs: number): Document {
  * Returns JSON or protobuf, whichever is preferred; undefined if neither is accepted. Clients also write the type with
  * an `@`.
  */
-function formOf(exchange: Exchange, protobuf: string): string | undefined {
-  const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type.replace('@', '.'));
+function formOf(httpRequest: HttpRequest, protobuf: string): string | undefined {
+  const types = parseAccept(httpRequest.headers.accept ?? '').map(({ type }) => type.replace('@', '.'));
   if (types.length === 0) return jsonType;
   return types.find((type) => [jsonType, protobuf, '*/*', 'application/*'].includes(type));
 }
@@ -45,7 +45,7 @@ function formOf(exchange: Exchange, protobuf: string): string | undefined {
 /**
  * Serves `/openapi/v2` and `/openapi/v3`. Each document is built on its first request, and again after kinds change.
  */
-export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<string, Page> {
+export function openApiEndpoints(core: Core, aggregation: Aggregation): ReadonlyMap<string, EndpointHandler> {
   let generation = '';
   let documents = new Map<string, Document>();
   const kept = new Map<string, { readonly of: Described['of']; readonly document: Document }>();
@@ -78,7 +78,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
 
   /** Returns the v2 document merged with those of the aggregated servers; local names take precedence. */
   function wholeV2(): Json {
-    const own = openApiV2(resources(), vocabulary, publishedPages);
+    const own = openApiV2(resources(), vocabulary, publishedEndpoints);
     const remote = aggregation.openApiV2();
     if (remote.length === 0) return own;
     const merged = (part: 'paths' | 'definitions'): Json =>
@@ -89,8 +89,8 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
   /** Returns the available documents. */
   function described(): Map<string, Described> {
     const found = new Map<string, Described>();
-    for (const page of publishedPages) {
-      found.set(page.path.slice(1, -1), { of: [page], make: () => openApiV3OfPage(page, vocabulary) });
+    for (const endpoint of publishedEndpoints) {
+      found.set(endpoint.path.slice(1, -1), { of: [endpoint], make: () => openApiV3OfPage(endpoint, vocabulary) });
     }
     for (const [path, published] of byGroupVersion()) {
       found.set(path, { of: published, make: () => openApiV3(published[0]!.kind, published, vocabulary) });
@@ -110,28 +110,28 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
   }
 
   async function send(
-    exchange: Exchange,
+    httpRequest: HttpRequest,
     { bytes, hash, madeAt }: Document,
     type: string,
     headers: Headers,
   ): Promise<void> {
     const etag = `"${hash}"`;
     const all = { ...headers, etag, vary: 'Accept', 'last-modified': madeAt, 'content-type': type };
-    if (exchange.headers['if-none-match'] === etag) await exchange.send(304, all, '');
-    else await exchange.send(200, all, bytes);
+    if (httpRequest.headers['if-none-match'] === etag) await httpRequest.send(304, all, '');
+    else await httpRequest.send(200, all, bytes);
   }
 
-  async function serveV2(exchange: Exchange, headers: Headers): Promise<void> {
-    const wanted = formOf(exchange, v2Protobuf);
-    if (wanted === undefined) return exchange.send(406, headers, '');
+  async function serveV2(httpRequest: HttpRequest, headers: Headers): Promise<void> {
+    const wanted = formOf(httpRequest, v2Protobuf);
+    if (wanted === undefined) return httpRequest.send(406, headers, '');
     const json = () => known('v2', () => Buffer.from(JSON.stringify(wholeV2())));
-    if (wanted !== v2Protobuf) return send(exchange, json(), jsonType, headers);
+    if (wanted !== v2Protobuf) return send(httpRequest, json(), jsonType, headers);
     const protobuf = known('v2 protobuf', () => encodeOpenApiV2(wholeV2()));
-    return send(exchange, protobuf, v2Protobuf, headers);
+    return send(httpRequest, protobuf, v2Protobuf, headers);
   }
 
   /** Serves the index of documents; clients read it as JSON, whatever its type says. */
-  async function serveIndex(exchange: Exchange, headers: Headers): Promise<void> {
+  async function serveIndex(httpRequest: HttpRequest, headers: Headers): Promise<void> {
     const root = known('v3', () => {
       const all = described();
       for (const path of kept.keys()) if (!all.has(path)) kept.delete(path);
@@ -142,24 +142,29 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
         .map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]);
       return Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) }));
     });
-    return send(exchange, root, 'text/plain; charset=utf-8', headers);
+    return send(httpRequest, root, 'text/plain; charset=utf-8', headers);
   }
 
-  async function serveV3(exchange: Exchange, path: string, context: RequestContext, headers: Headers): Promise<void> {
+  async function serveV3(
+    httpRequest: HttpRequest,
+    path: string,
+    context: RequestContext,
+    headers: Headers,
+  ): Promise<void> {
     const asked = described().get(path);
     if (!asked) {
       const remote = aggregation.find(`/${path}`);
-      return remote ? remote(exchange, context, headers) : exchange.send(404, headers, '');
+      return remote ? remote(httpRequest, context, headers) : httpRequest.send(404, headers, '');
     }
-    const wanted = formOf(exchange, v3Protobuf);
-    if (wanted === undefined) return exchange.send(406, headers, '');
+    const wanted = formOf(httpRequest, v3Protobuf);
+    if (wanted === undefined) return httpRequest.send(406, headers, '');
     const found = v3(path, asked);
-    const hash = exchange.query.get('hash');
+    const hash = httpRequest.query.get('hash');
     if (hash !== null && hash !== found.hash) {
-      await exchange.send(301, { ...headers, location: `/openapi/v3/${path}?hash=${found.hash}` }, '');
+      await httpRequest.send(301, { ...headers, location: `/openapi/v3/${path}?hash=${found.hash}` }, '');
       return;
     }
-    const lasting =
+    const cacheHeaders =
       hash === null
         ? headers
         : {
@@ -167,19 +172,19 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
             'cache-control': 'public, immutable',
             expires: new Date(core.clock.now() + yearMs).toUTCString(),
           };
-    if (wanted !== v3Protobuf) return send(exchange, found, jsonType, lasting);
+    if (wanted !== v3Protobuf) return send(httpRequest, found, jsonType, cacheHeaders);
     const { bytes } = known(`v3 protobuf ${path}`, () => encodeOpenApiV3(asked.make()));
-    return send(exchange, { ...found, bytes }, v3Protobuf, lasting);
+    return send(httpRequest, { ...found, bytes }, v3Protobuf, cacheHeaders);
   }
 
-  return new Map<string, Page>([
-    ['/openapi/v2', (exchange, _context, headers) => serveV2(exchange, headers)],
-    ['/openapi/v3', (exchange, _context, headers) => serveIndex(exchange, headers)],
+  return new Map<string, EndpointHandler>([
+    ['/openapi/v2', (httpRequest, _context, headers) => serveV2(httpRequest, headers)],
+    ['/openapi/v3', (httpRequest, _context, headers) => serveIndex(httpRequest, headers)],
     [
       '/openapi/v3/',
-      (exchange, context, headers) => {
+      (httpRequest, context, headers) => {
         const path = context.info.path.slice('/openapi/v3/'.length);
-        return path === '' ? serveIndex(exchange, headers) : serveV3(exchange, path, context, headers);
+        return path === '' ? serveIndex(httpRequest, headers) : serveV3(httpRequest, path, context, headers);
       },
     ],
   ]);

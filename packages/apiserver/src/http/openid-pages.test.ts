@@ -2,24 +2,27 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { verificationKey } from '../authentication/jwt.ts';
-import type { Exchange } from './exchange.ts';
-import { openIdPages } from './openid-pages.ts';
+import type { HttpRequest } from './exchange.ts';
+import { openIdEndpoints } from './openid-pages.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const keys = [verificationKey(privateKey)];
-const pages = openIdPages({ issuerUrl: 'https://issuer.example.com', keys: async () => keys }, () => '192.0.2.1:6443');
+const endpoints = openIdEndpoints(
+  { issuerUrl: 'https://issuer.example.com', keys: async () => keys },
+  () => '192.0.2.1:6443',
+);
 
 /** Returns the response of an endpoint. */
 async function sent(path: string) {
   let answer: { code: number; type: unknown; cache: unknown; body: unknown } | undefined;
-  const exchange: Pick<Exchange, 'headers' | 'send'> = {
+  const httpRequest: Pick<HttpRequest, 'headers' | 'send'> = {
     headers: {},
     async send(code, headers, body) {
       answer = { code, type: headers['content-type'], cache: headers['cache-control'], body: JSON.parse(String(body)) };
     },
   };
   // The endpoint only reads the Accept header and responds.
-  await pages.get(path)!(exchange as Exchange, undefined, {});
+  await endpoints.get(path)!(httpRequest as HttpRequest, undefined, {});
   assert.ok(answer);
   return answer;
 }

@@ -1,9 +1,9 @@
 import type { Authentication } from '../authentication/authentication.ts';
 import { jsonWebKeys } from '../authentication/jwt.ts';
-import type { Exchange, Headers } from './exchange.ts';
+import type { Headers, HttpRequest } from './exchange.ts';
 import { checkForm } from './negotiation.ts';
 
-type OpenIdPage = (exchange: Exchange, context: unknown, headers: Headers) => Promise<void>;
+type OpenIdHandler = (httpRequest: HttpRequest, context: unknown, headers: Headers) => Promise<void>;
 
 const hour = { 'cache-control': 'public, max-age=3600' };
 
@@ -11,15 +11,15 @@ const hour = { 'cache-control': 'public, max-age=3600' };
  * Creates the OpenID Connect discovery endpoints (OpenID Connect Discovery 1.0), by path: other parties use them to
  * verify service account tokens.
  */
-export function openIdPages(
+export function openIdEndpoints(
   { issuerUrl, keys }: Pick<Authentication, 'issuerUrl' | 'keys'>,
   address: () => string,
-): ReadonlyMap<string, OpenIdPage> {
-  const page =
-    (type: string, contentOf: () => Promise<object>): OpenIdPage =>
-    async (exchange, _context, headers) => {
-      checkForm(exchange.headers.accept, [type]);
-      await exchange.send(200, { ...headers, ...hour, 'content-type': type }, JSON.stringify(await contentOf()));
+): ReadonlyMap<string, OpenIdHandler> {
+  const endpoint =
+    (type: string, contentOf: () => Promise<object>): OpenIdHandler =>
+    async (httpRequest, _context, headers) => {
+      checkForm(httpRequest.headers.accept, [type]);
+      await httpRequest.send(200, { ...headers, ...hour, 'content-type': type }, JSON.stringify(await contentOf()));
     };
   const configuration = async () => ({
     issuer: issuerUrl,
@@ -29,7 +29,7 @@ export function openIdPages(
     id_token_signing_alg_values_supported: [...new Set((await keys()).map(({ algorithm }) => algorithm))],
   });
   return new Map([
-    ['/.well-known/openid-configuration', page('application/json', configuration)],
-    ['/openid/v1/jwks', page('application/jwk-set+json', async () => jsonWebKeys(await keys()))],
+    ['/.well-known/openid-configuration', endpoint('application/json', configuration)],
+    ['/openid/v1/jwks', endpoint('application/jwk-set+json', async () => jsonWebKeys(await keys()))],
   ]);
 }

@@ -1,51 +1,52 @@
 import type { RequestContext } from '../context.ts';
-import { noSuchPath, wrongMethod } from '../handlers/refusal.ts';
+import { unknownPath, unsupportedMethod } from '../handlers/refusal.ts';
 import { serverVersion } from '../server-version.ts';
-import type { Exchange, Headers } from './exchange.ts';
+import type { Headers, HttpRequest } from './exchange.ts';
 
 /** Handler of a non-resource endpoint. */
-export type Page = (exchange: Exchange, context: RequestContext, headers: Headers) => Promise<void>;
+export type EndpointHandler = (httpRequest: HttpRequest, context: RequestContext, headers: Headers) => Promise<void>;
 
 /** Non-resource endpoints of a server. */
-export type Pages = { readonly serve: Page };
+export type NonResourceEndpoints = { readonly serve: EndpointHandler };
 
 /** Dynamic set of non-resource endpoints. */
-export type PageTree = {
-  readonly serve: Page;
+export type EndpointTree = {
+  readonly serve: EndpointHandler;
   /** Returns the current paths, for the path index. */
   paths(): readonly string[];
 };
 
-export type PageParts = {
+export type EndpointOptions = {
   /** Endpoints below `/api` and `/apis`. */
-  readonly discovery: PageTree;
+  readonly discovery: EndpointTree;
   /** Endpoints by exact path; a path with a trailing slash also matches everything below it. */
-  readonly pages: ReadonlyMap<string, Page>;
+  readonly endpoints: ReadonlyMap<string, EndpointHandler>;
 };
 
 /** Creates the non-resource endpoints, with routing by path. */
-export function createPages({ discovery, pages }: PageParts): Pages {
-  const prefixes = [...pages.keys()].filter((path) => path.endsWith('/'));
+export function createNonResourceEndpoints({ discovery, endpoints }: EndpointOptions): NonResourceEndpoints {
+  const prefixes = [...endpoints.keys()].filter((path) => path.endsWith('/'));
 
-  function pageOf(path: string): Page | undefined {
-    const exact = pages.get(path);
+  function findHandler(path: string): EndpointHandler | undefined {
+    const exact = endpoints.get(path);
     if (exact) return exact;
     if (/^\/apis?(?:\/|$)/.test(path)) return discovery.serve;
     const prefix = prefixes.find((each) => path.startsWith(each));
-    return prefix === undefined ? undefined : pages.get(prefix);
+    return prefix === undefined ? undefined : endpoints.get(prefix);
   }
 
-  const index: Page = async (exchange, _context, headers) => {
-    const paths = [...pages.keys(), ...discovery.paths(), '/apis', '/apis/'].sort();
-    await sendRawJson(exchange, headers, { paths: [...new Set(paths)] });
+  const index: EndpointHandler = async (httpRequest, _context, headers) => {
+    const paths = [...endpoints.keys(), ...discovery.paths(), '/apis', '/apis/'].sort();
+    await sendRawJson(httpRequest, headers, { paths: [...new Set(paths)] });
   };
 
   return {
-    async serve(exchange, context, headers) {
+    async serve(httpRequest, context, headers) {
       const { path } = context.info;
-      const page = path === '/' || path === '/index.html' ? index : (pageOf(path) ?? pageOf(withoutSlash(path)));
-      if (!page) throw noSuchPath();
-      await page(exchange, context, headers);
+      const handler =
+        path === '/' || path === '/index.html' ? index : (findHandler(path) ?? findHandler(withoutSlash(path)));
+      if (!handler) throw unknownPath();
+      await handler(httpRequest, context, headers);
     },
   };
 }
@@ -55,11 +56,11 @@ function withoutSlash(path: string): string {
 }
 
 /** Serves `/version`. */
-export const versionPage: Page = async (exchange, _context, headers) => {
-  if (exchange.method !== 'GET') throw wrongMethod(['GET']);
-  await sendRawJson(exchange, headers, serverVersion);
+export const versionEndpoint: EndpointHandler = async (httpRequest, _context, headers) => {
+  if (httpRequest.method !== 'GET') throw unsupportedMethod(['GET']);
+  await sendRawJson(httpRequest, headers, serverVersion);
 };
 
-async function sendRawJson(exchange: Exchange, headers: Headers, value: unknown): Promise<void> {
-  await exchange.send(200, { ...headers, 'content-type': 'application/json' }, JSON.stringify(value, null, 2));
+async function sendRawJson(httpRequest: HttpRequest, headers: Headers, value: unknown): Promise<void> {
+  await httpRequest.send(200, { ...headers, 'content-type': 'application/json' }, JSON.stringify(value, null, 2));
 }

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import type { Exchange, Headers, Stream } from './exchange.ts';
+import type { Headers, HttpRequest, Stream } from './exchange.ts';
 import { send } from './send.ts';
 
-const pieceBytes = 256 * 1024;
+const chunkBytes = 256 * 1024;
 // Random bytes cannot be compressed: the output is as long as the input.
-const piece = randomBytes(pieceBytes);
+const chunk = randomBytes(chunkBytes);
 
 /** Creates a client that reads bytes when `take` allows it. */
 function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
@@ -31,15 +31,15 @@ function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
     },
   };
   // Only the members that sending a response uses.
-  const exchange = {
+  const httpRequest = {
     headers: { 'accept-encoding': 'gzip' },
     signal: left.signal,
     begin(_code: number, headers: Headers) {
       state.headers = headers;
       return stream;
     },
-  } as unknown as Exchange;
-  return { exchange, state, leave: () => left.abort(), received: () => Buffer.concat(chunks) };
+  } as unknown as HttpRequest;
+  return { exchange: httpRequest, state, leave: () => left.abort(), received: () => Buffer.concat(chunks) };
 }
 
 test('a list is compressed no faster than its client reads it', async () => {
@@ -47,34 +47,34 @@ test('a list is compressed no faster than its client reads it', async () => {
   let made = 0;
   let taken = 0;
   let mostBytes = 0;
-  function* pieces() {
+  function* chunks() {
     for (; made < count; made++) {
-      mostBytes = Math.max(mostBytes, made * pieceBytes - taken);
-      yield piece;
+      mostBytes = Math.max(mostBytes, made * chunkBytes - taken);
+      yield chunk;
     }
   }
   const client = clientOf(async ({ length }) => {
     for (let turn = 0; turn < 5; turn++) await setImmediate();
     taken += length;
   });
-  await send(client.exchange, 200, {}, pieces());
+  await send(client.exchange, 200, {}, chunks());
   assert.equal(client.state.headers['content-encoding'], 'gzip');
   assert.ok(client.state.hasEnded);
-  assert.equal(gunzipSync(client.received()).length, count * pieceBytes);
-  assert.ok(mostBytes <= 6 * pieceBytes, `${mostBytes} bytes were on their way`);
+  assert.equal(gunzipSync(client.received()).length, count * chunkBytes);
+  assert.ok(mostBytes <= 6 * chunkBytes, `${mostBytes} bytes were on their way`);
 });
 
 test('a client that disconnects ends the encoder and the compressor', async () => {
   let isReleased = false;
-  function* pieces() {
+  function* chunks() {
     try {
-      for (;;) yield piece;
+      for (;;) yield chunk;
     } finally {
       isReleased = true;
     }
   }
   const client = clientOf(() => new Promise(() => {}));
-  const sent = send(client.exchange, 200, {}, pieces());
+  const sent = send(client.exchange, 200, {}, chunks());
   while (client.received().length === 0) await setImmediate();
   client.leave();
   await sent;
@@ -84,13 +84,13 @@ test('a client that disconnects ends the encoder and the compressor', async () =
 
 test('an encoder that fails aborts the response', async () => {
   for (const accepted of ['gzip', '']) {
-    function* pieces() {
-      for (let count = 0; count < 3; count++) yield piece;
+    function* chunks() {
+      for (let count = 0; count < 3; count++) yield chunk;
       throw new Error('oh no');
     }
-    const { exchange, state } = clientOf(async () => {});
-    const asking = { ...exchange, headers: { 'accept-encoding': accepted } };
-    await assert.rejects(send(asking, 200, {}, pieces()), /oh no/);
+    const { exchange: httpRequest, state } = clientOf(async () => {});
+    const asking = { ...httpRequest, headers: { 'accept-encoding': accepted } };
+    await assert.rejects(send(asking, 200, {}, chunks()), /oh no/);
     assert.ok(state.isBroken && !state.hasEnded);
   }
 });

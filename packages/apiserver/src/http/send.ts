@@ -3,23 +3,23 @@ import type { Encoded } from './encode.ts';
 import {
   compressedHeaders,
   compressFromBytes,
-  type Exchange,
   gzipLevel,
   type Headers,
+  type HttpRequest,
   isCompressible,
 } from './exchange.ts';
 
 /** Chunks of a long list; each is valid until the next but one is requested. */
-type Pieces = Exclude<Encoded, string | Uint8Array>;
+type Chunks = Exclude<Encoded, string | Uint8Array>;
 
 /** Sends a response. A long list is sent in chunks, so that it is not in memory twice and blocks no other request. */
-export async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
-  if (typeof encoded === 'string') return exchange.send(code, headers, encoded);
-  if (encoded instanceof Uint8Array) return exchange.send(code, headers, asBuffer(encoded));
-  if (isCompressible(exchange.headers, headers)) return sendCompressed(exchange, code, headers, encoded);
-  const stream = exchange.begin(code, headers);
+export async function send(httpRequest: HttpRequest, code: number, headers: Headers, encoded: Encoded): Promise<void> {
+  if (typeof encoded === 'string') return httpRequest.send(code, headers, encoded);
+  if (encoded instanceof Uint8Array) return httpRequest.send(code, headers, asBuffer(encoded));
+  if (isCompressible(httpRequest.headers, headers)) return sendCompressed(httpRequest, code, headers, encoded);
+  const stream = httpRequest.begin(code, headers);
   try {
-    if (await passOn(encoded, (piece) => stream.deliver(piece), exchange.signal)) stream.end();
+    if (await sendChunks(encoded, (chunk) => stream.deliver(chunk), httpRequest.signal)) stream.end();
   } catch (error) {
     // The headers are sent already: only an aborted response shows the client that it is incomplete.
     stream.abort();
@@ -33,29 +33,29 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 }
 
 /** Size of one read from the compressor: few enough writes to the client, and little buffered for a slow one. */
-const compressedPieceBytes = 64 * 1024;
+const compressedChunkBytes = 64 * 1024;
 
 /**
  * Compresses chunks as they are sent. Node.js compresses in the thread pool, one chunk at a time, so that other
  * requests run meanwhile. A slow client blocks the compressor, which blocks the encoder.
  */
-async function sendCompressed(exchange: Exchange, code: number, headers: Headers, pieces: Pieces): Promise<void> {
-  const first = await pieces.next();
-  const second = await pieces.next();
+async function sendCompressed(httpRequest: HttpRequest, code: number, headers: Headers, chunks: Chunks): Promise<void> {
+  const first = await chunks.next();
+  const second = await chunks.next();
   if (second.done) {
     const bytes = first.done ? Buffer.alloc(0) : asBuffer(first.value);
-    if (bytes.length < compressFromBytes) return exchange.send(code, headers, bytes);
+    if (bytes.length < compressFromBytes) return httpRequest.send(code, headers, bytes);
   }
-  const { signal } = exchange;
-  const gzip = createGzip({ level: gzipLevel, chunkSize: compressedPieceBytes });
+  const { signal } = httpRequest;
+  const gzip = createGzip({ level: gzipLevel, chunkSize: compressedChunkBytes });
   // After a disconnect no client reads the compressor's output, so the compressor would wait forever.
   const stop = () => gzip.destroy();
   signal.addEventListener('abort', stop, { once: true });
-  const stream = exchange.begin(code, { ...headers, ...compressedHeaders(headers) });
-  const delivered = passOn(readable(gzip), (piece) => stream.deliver(piece), signal);
+  const stream = httpRequest.begin(code, { ...headers, ...compressedHeaders(headers) });
+  const delivered = sendChunks(readable(gzip), (chunk) => stream.deliver(chunk), signal);
   try {
-    const begun = [first, second].flatMap(({ done, value }) => (done ? [] : [value]));
-    if (await passOn(chained(begun, pieces), (piece) => compressed(gzip, piece), signal)) gzip.end();
+    const firstChunks = [first, second].flatMap(({ done, value }) => (done ? [] : [value]));
+    if (await sendChunks(chained(firstChunks, chunks), (chunk) => compressed(gzip, chunk), signal)) gzip.end();
     if (await delivered) stream.end();
   } catch (error) {
     gzip.destroy();
@@ -68,8 +68,8 @@ async function sendCompressed(exchange: Exchange, code: number, headers: Headers
 }
 
 /** Resolves when the compressor has read a chunk, so that its buffer may be reused. */
-function compressed(gzip: Gzip, piece: Uint8Array): Promise<void> {
-  return new Promise((resolve) => gzip.write(piece, () => resolve()));
+function compressed(gzip: Gzip, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => gzip.write(chunk, () => resolve()));
 }
 
 /** Yields the output of a compressor until it ends or is destroyed. */
@@ -81,22 +81,22 @@ async function* readable(gzip: Gzip): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* chained(begun: readonly Uint8Array[], rest: Pieces): AsyncGenerator<Uint8Array> {
-  yield* begun;
+async function* chained(firstChunks: readonly Uint8Array[], rest: Chunks): AsyncGenerator<Uint8Array> {
+  yield* firstChunks;
   yield* rest;
 }
 
 /** Sends chunks in order and encodes the next chunk while one is sent. Returns false if the client disconnected. */
-async function passOn(
-  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  deliver: (piece: Uint8Array) => Promise<void>,
+async function sendChunks(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  deliver: (chunk: Uint8Array) => Promise<void>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   let before = Promise.resolve();
-  for await (const piece of pieces) {
+  for await (const chunk of chunks) {
     if (signal.aborted) return false;
-    const taken = deliver(piece);
+    const taken = deliver(chunk);
     await Promise.race([before, gone]);
     before = taken;
   }

@@ -3,28 +3,33 @@ import { after } from '@kruise/values/clock';
 import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { Core } from '../core.ts';
 import { healthChecks } from '../health/health.ts';
-import { createDiscoveryPages } from './discovery-pages.ts';
-import { healthPages } from './health-pages.ts';
-import { metricsPages } from './metrics-pages.ts';
-import { openApiPages } from './openapi-pages.ts';
-import { createPages, type Page, type Pages, versionPage } from './pages.ts';
+import { createDiscoveryEndpoints } from './discovery-pages.ts';
+import { healthEndpoints } from './health-pages.ts';
+import { metricsEndpoints } from './metrics-pages.ts';
+import { openApiEndpoints } from './openapi-pages.ts';
+import {
+  createNonResourceEndpoints,
+  type EndpointHandler,
+  type NonResourceEndpoints,
+  versionEndpoint,
+} from './pages.ts';
 
-export type ServerPagesOptions = {
+export type ServerEndpointsOptions = {
   readonly address: () => string;
   readonly aggregation: Aggregation;
   readonly metrics: MetricRegistry;
   /** Reports whether the server is shutting down and accepts no new clients. */
   readonly isStopping: () => boolean;
   /** Additional endpoints of other components. */
-  readonly more: ReadonlyMap<string, Page>;
+  readonly more: ReadonlyMap<string, EndpointHandler>;
   readonly onError: (error: unknown) => void;
 };
 
 /** Timeout of the store health check. */
-const storePatienceMs = 2000;
+const storeTimeoutMs = 2000;
 
 /** Creates all non-resource endpoints of this server. */
-export function serverPages(core: Core, options: ServerPagesOptions): Pages {
+export function serverEndpoints(core: Core, options: ServerEndpointsOptions): NonResourceEndpoints {
   const checks = healthChecks({
     storeAnswers: () => storeAnswers(core),
     cachesFollow() {
@@ -34,23 +39,26 @@ export function serverPages(core: Core, options: ServerPagesOptions): Pages {
     isStarted: () => true,
     isStopping: options.isStopping,
   });
-  const pages = new Map<string, Page>([
-    ...healthPages(checks, (endpoint, failed) => {
+  const endpoints = new Map<string, EndpointHandler>([
+    ...healthEndpoints(checks, (endpoint, failed) => {
       for (const { name, why } of failed) {
         if (name !== 'shutdown') options.onError(new Error(`${endpoint} check ${name} failed`, { cause: why }));
       }
     }),
-    ...metricsPages(options.metrics, checks.readyz!),
-    ...openApiPages(core, options.aggregation),
+    ...metricsEndpoints(options.metrics, checks.readyz!),
+    ...openApiEndpoints(core, options.aggregation),
     ...options.more,
-    ['/version', versionPage],
+    ['/version', versionEndpoint],
   ]);
-  return createPages({ discovery: createDiscoveryPages(core, options.aggregation, options.address), pages });
+  return createNonResourceEndpoints({
+    discovery: createDiscoveryEndpoints(core, options.aggregation, options.address),
+    endpoints,
+  });
 }
 
 async function storeAnswers({ store, clock }: Core): Promise<void> {
   const answered = new AbortController();
-  const late = after(clock, storePatienceMs, answered.signal).then(() => {
+  const late = after(clock, storeTimeoutMs, answered.signal).then(() => {
     throw new Error('the store does not answer');
   });
   await Promise.race([store.currentRevision(), late]).finally(() => {

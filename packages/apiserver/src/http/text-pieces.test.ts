@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { textPieces } from './text-pieces.ts';
+import { textChunks } from './text-pieces.ts';
 
 const anyText = fc.record({
   unit: fc.constantFrom('a', 'é', '語', '🙂'),
@@ -14,7 +14,7 @@ test('the chunks are the bytes of all texts, each valid until the next but one i
       const texts = lists.map((list) => list.map(({ unit, count }) => unit.repeat(count)));
       const copied: Buffer[] = [];
       let before: Buffer | undefined;
-      for (const piece of textPieces(texts)) {
+      for (const piece of textChunks(texts)) {
         if (before) assert.ok(before.equals(copied.at(-1)!));
         copied.push(Buffer.from(piece));
         before = piece;
@@ -26,5 +26,5 @@ test('the chunks are the bytes of all texts, each valid until the next but one i
 });
 
 test('no texts yield no chunks', () => {
-  assert.deepEqual([...textPieces([])], []);
+  assert.deepEqual([...textChunks([])], []);
 });

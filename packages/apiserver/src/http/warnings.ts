@@ -21,16 +21,16 @@ export function warningHeaders({ warnings }: RequestContext): Headers {
 function fittingTexts(warnings: Iterable<string>): readonly string[] {
   let shown: string[] = [];
   let total = 0;
-  let isCutting = false;
+  let isTruncating = false;
   for (const warning of warnings) {
-    if (isCutting && total >= maxTotal) break;
+    if (isTruncating && total >= maxTotal) break;
     const text = warning.replace(/[\x00-\x1f\x7f]/g, ' ');
-    shown.push(isCutting ? cut(text) : text);
+    shown.push(isTruncating ? truncate(text) : text);
     total += lengthOf(shown.at(-1)!);
-    if (isCutting || total <= maxTotal) continue;
+    if (isTruncating || total <= maxTotal) continue;
     // Warnings that fitted so far are truncated as well.
-    isCutting = true;
-    shown = shown.map(cut);
+    isTruncating = true;
+    shown = shown.map(truncate);
     total = shown.reduce((sum, each) => sum + lengthOf(each), 0);
   }
   return shown;
@@ -43,7 +43,7 @@ function lengthOf(text: string): number {
   return length;
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   // N code units contain at least N / 2 characters.
   return [...text.slice(0, 2 * maxEach)].slice(0, maxEach).join('');
 }

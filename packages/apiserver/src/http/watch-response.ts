@@ -20,8 +20,8 @@ import { foundBytes } from './object-text.ts';
  * Initial limit of bytes written ahead of a client. The limit grows while the client keeps reading. How often a client
  * can be written to depends on the server's load.
  */
-const leastAheadBytes = 2 ** 18;
-const mostAheadBytes = 2 ** 21;
+const minAheadBytes = 2 ** 18;
+const maxAheadBytes = 2 ** 21;
 /**
  * Maximum bytes that a client may lag behind before it is disconnected: the client can resume, and no other client
  * waits for it. Objects of pending events are counted, because pending events keep their objects alive. The initial
@@ -58,25 +58,25 @@ export function watchResponse(
   let waiting: Waiting[] = [];
   let next = 0;
   let isServed = false;
-  let isOver = false;
+  let hasEnded = false;
   let isBehind = false;
   let behindBytes = 0;
-  let aheadBytes = leastAheadBytes;
+  let aheadBytes = minAheadBytes;
 
   function send(makeFrame: () => Uint8Array, object?: KubeObject): void {
-    if (isOver) return;
+    if (hasEnded) return;
     const bytes = isBehind ? eventBytes + (object ? approximateBytes(object) : 0) : 0;
     waiting.push({ makeFrame, bytes });
     behindBytes += bytes;
-    if (behindBytes > maxBehindBytes) cutOff();
+    if (behindBytes > maxBehindBytes) disconnect();
     else if (!isServed) {
       isServed = true;
-      fanOut.wait(serve);
+      fanOut.schedule(serve);
     }
   }
 
-  function cutOff(): void {
-    isOver = true;
+  function disconnect(): void {
+    hasEnded = true;
     waiting = [];
     next = 0;
     stream.abort();
@@ -87,11 +87,11 @@ export function watchResponse(
     while (next < waiting.length && stream.pendingBytes < aheadBytes) stream.write(fanOut.join(nextFrames()));
     if (next < waiting.length) {
       isBehind = true;
-      const cancelTimer = clock.setTimer(maxStallMs, cutOff);
+      const cancelTimer = clock.setTimer(maxStallMs, disconnect);
       void stream.drained().then(() => {
         cancelTimer();
-        aheadBytes = Math.min(2 * aheadBytes, mostAheadBytes);
-        fanOut.wait(serve);
+        aheadBytes = Math.min(2 * aheadBytes, maxAheadBytes);
+        fanOut.schedule(serve);
       });
       return;
     }
@@ -100,8 +100,8 @@ export function watchResponse(
     behindBytes = 0;
     waiting = [];
     next = 0;
-    aheadBytes = leastAheadBytes;
-    if (isOver) stream.end();
+    aheadBytes = minAheadBytes;
+    if (hasEnded) stream.end();
   }
 
   function nextFrames(): Uint8Array[] {
@@ -184,7 +184,7 @@ export function watchResponse(
           ),
         );
       }
-      isOver = true;
+      hasEnded = true;
       if (!isServed) stream.end();
     },
   };

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { createWriteTurns } from './write-turns.ts';
+import { createWriteScheduler } from './write-turns.ts';
 
 /** Starts writes and records which have started. */
-function beginning(count: number) {
-  const turns = createWriteTurns();
+function startWrites(count: number) {
+  const scheduler = createWriteScheduler();
   const started: number[] = [];
-  const begin = async (write: number) => {
-    const turn = turns.take();
-    if (turn) await turn;
+  const startWrite = async (write: number) => {
+    const slot = scheduler.acquire();
+    if (slot) await slot;
     started.push(write);
   };
-  const all = Promise.all(Array.from({ length: count }, (_, write) => begin(write)));
-  return { started, begin, all };
+  const all = Promise.all(Array.from({ length: count }, (_, write) => startWrite(write)));
+  return { started, begin: startWrite, all };
 }
 
 test('a few writes start at once', () => {
-  assert.equal(beginning(16).started.length, 16);
+  assert.equal(startWrites(16).started.length, 16);
 });
 
 test('many concurrent writes start in batches per event loop turn, in order', async () => {
-  const { started, all } = beginning(50);
+  const { started, all } = startWrites(50);
   const counts = [started.length];
   while (started.length < 50) {
     await setImmediate();
@@ -36,17 +36,17 @@ test('many concurrent writes start in batches per event loop turn, in order', as
 });
 
 test('a later write waits behind queued writes', async () => {
-  const { started, begin, all } = beginning(40);
+  const { started, begin: startWrite, all } = startWrites(40);
   await setImmediate();
-  await Promise.all([all, begin(40)]);
+  await Promise.all([all, startWrite(40)]);
   assert.equal(started.at(-1), 40);
 });
 
 test('a full batch may start at once after a pause', async () => {
-  const { started, begin, all } = beginning(40);
+  const { started, begin: startWrite, all } = startWrites(40);
   await all;
   await setImmediate();
   await setImmediate();
-  for (let write = 40; write < 56; write++) void begin(write);
+  for (let write = 40; write < 56; write++) void startWrite(write);
   assert.equal(started.length, 56);
 });

@@ -60,12 +60,12 @@ function scopeOf({ isResource, namespace, name, verb }: RequestInfo): string {
   return namespace === '' ? 'cluster' : 'namespace';
 }
 
-type Sort = {
+type RequestSeries = {
   readonly labels: readonly string[];
   readonly codes: Map<number, Counter>;
   /** Histogram of durations; absent for long-running requests. */
   readonly duration: Histogram | undefined;
-  readonly lasting: Gauge | undefined;
+  readonly longRunningGauge: Gauge | undefined;
 };
 
 /**
@@ -95,7 +95,7 @@ export function createServerMetrics(
     ['request_kind'],
   );
   const inflightOf = { readOnly: inflight.of('readOnly'), mutating: inflight.of('mutating') };
-  const lasting = metrics.gauge(
+  const longRunningGauge = metrics.gauge(
     'apiserver_longrunning_requests',
     'Number of active long-running requests: watches, logs and streams.',
     ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
@@ -133,9 +133,9 @@ export function createServerMetrics(
     .set(1);
 
   /** Series by type of request, so that labels are formatted once. */
-  const known = new Map<string, Sort>();
+  const known = new Map<string, RequestSeries>();
 
-  function seriesOf(info: RequestInfo, query: URLSearchParams): Sort {
+  function seriesOf(info: RequestInfo, query: URLSearchParams): RequestSeries {
     const { group, version, plural, subresource } = servedOf(info) ?? unserved;
     const verb = verbOf(info);
     const scope = scopeOf(info);
@@ -144,12 +144,14 @@ export function createServerMetrics(
     let found = known.get(id);
     if (!found) {
       const labels = [verb, dryRun, group, version, plural, subresource, scope, 'apiserver'];
-      const lasts = isLongRunning(info);
+      const isLong = isLongRunning(info);
       found = {
         labels,
         codes: new Map(),
-        duration: lasts ? undefined : duration.of(...labels),
-        lasting: lasts ? lasting.of(verb, group, version, plural, subresource, scope, 'apiserver') : undefined,
+        duration: isLong ? undefined : duration.of(...labels),
+        longRunningGauge: isLong
+          ? longRunningGauge.of(verb, group, version, plural, subresource, scope, 'apiserver')
+          : undefined,
       };
       known.set(id, found);
     }
@@ -160,7 +162,7 @@ export function createServerMetrics(
     begin(info, query) {
       const served = seriesOf(info, query);
       const startedAt = nowMs();
-      const current = served.lasting ?? (readOnly.has(info.verb) ? inflightOf.readOnly : inflightOf.mutating);
+      const current = served.longRunningGauge ?? (readOnly.has(info.verb) ? inflightOf.readOnly : inflightOf.mutating);
       current.increase();
       return (code) => {
         current.decrease();
@@ -201,7 +203,7 @@ export function addStorageMetrics(metrics: MetricRegistry, core: Pick<Core, 'res
   const revision = metrics
     .gauge('apiserver_watch_cache_revision', 'Store revision that the watch cache has reached.')
     .of();
-  metrics.onRead(() => {
+  metrics.onCollect(() => {
     objects.clear();
     for (const { kind, storage } of core.resources.all()) {
       objects.of(kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`).set(storage.cache.size);

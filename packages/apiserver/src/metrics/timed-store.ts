@@ -7,11 +7,11 @@ export function timedStore(store: Store, metrics: MetricRegistry, nowMs: () => n
   const timer = storeTimer(metrics);
   const [current, get, list, write] = [timer('currentRevision'), timer('get'), timer('list'), timer('write')];
 
-  function timed<T>(series: typeof get, work: () => Promise<T>): Promise<T> {
+  function timed<T>(series: typeof get, operation: () => Promise<T>): Promise<T> {
     const startedAt = nowMs();
-    const done = work();
-    const note = () => series.observe((nowMs() - startedAt) / 1000);
-    done.then(note, note);
+    const done = operation();
+    const observe = () => series.observe((nowMs() - startedAt) / 1000);
+    done.then(observe, observe);
     return done;
   }
 

@@ -10,7 +10,7 @@ import { fieldPath } from '@kruise/machinery/field-set/field-path';
 import { fieldSetOf } from '@kruise/machinery/field-set/field-set';
 import { formatTime } from '@kruise/values/time';
 import { cleanupFinalizer } from '../custom/definition.ts';
-import { terminating, withNoted } from '../custom/status.ts';
+import { terminating, withDefinitionCondition } from '../custom/status.ts';
 import type { DeletionPlan } from '../handlers/deletion.ts';
 import type { KubeObject } from '../object.ts';
 import { checkStoredPreconditions } from './preconditions.ts';
@@ -44,7 +44,7 @@ function planDeletion(definition: CustomResourceDefinition, nowMs: number): Dele
       deletionTimestamp: formatTime(nowMs),
       finalizers: [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])],
     },
-    status: withNoted(status, terminating('True', 'InstanceDeletionPending', pending), nowMs),
+    status: withDefinitionCondition(status, terminating('True', 'InstanceDeletionPending', pending), nowMs),
   };
   return { action: 'mark', object: object as unknown as KubeObject };
 }

@@ -9,7 +9,7 @@ import { type ObjectStorage, openObjectStorage, storagePrefix } from '../storage
 import type { Store } from '../store/store.ts';
 import { tableColumnsOf } from '../table/columns.ts';
 import type { TableColumns } from '../table/table.ts';
-import { conversionOf, inOtherForm, otherForm } from './forms.ts';
+import { conversionOf, convertToEquivalent, findEquivalentKind } from './forms.ts';
 import { rulesOf } from './kinds.ts';
 import { partStrategy, type Rules, statusStrategyOf, strategyOf } from './rules.ts';
 import { scaleOf } from './scale.ts';
@@ -25,7 +25,9 @@ export async function builtinResources(store: Store, feed: Feed): Promise<Resour
     if (!storage) storages.set(kind, (storage = openStorage(store, feed, kind)));
     return storage;
   };
-  return Promise.all(held.map(async (kind) => builtinResource(kind, await storageOf(otherForm(kind)?.stored ?? kind))));
+  return Promise.all(
+    held.map(async (kind) => builtinResource(kind, await storageOf(findEquivalentKind(kind)?.stored ?? kind))),
+  );
 }
 
 function openStorage(store: Store, feed: Feed, kind: Kind): Promise<ObjectStorage> {
@@ -39,10 +41,10 @@ function openStorage(store: Store, feed: Feed, kind: Kind): Promise<ObjectStorag
 function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
   const rules = rulesOf(kind);
   const serializer = serializerOf(kind, rules);
-  const stored = otherForm(kind)?.stored;
+  const stored = findEquivalentKind(kind)?.stored;
   return {
     kind,
-    ...(stored ? { calledKind: stored } : {}),
+    ...(stored ? { messageKind: stored } : {}),
     ...(rules.deprecation === undefined ? {} : { deprecation: rules.deprecation }),
     ...(rules.fieldAnnotations === undefined ? {} : { fieldAnnotations: rules.fieldAnnotations }),
     custom: false,
@@ -55,7 +57,7 @@ function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
       kind: kind.kind,
       type: mergeTypeOf(kind.root),
       empty: serializer.canonical({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: {} }),
-      convert: (object, apiVersion) => inOtherForm(object as KubeObject, apiVersion),
+      convert: (object, apiVersion) => convertToEquivalent(object as KubeObject, apiVersion),
     },
     selectableFields: selectableFieldsOf(kind),
     table: tableOf(kind),
@@ -68,7 +70,7 @@ function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
  * version.
  */
 function tableOf(kind: Kind): TableColumns {
-  const other = otherForm(kind);
+  const other = findEquivalentKind(kind);
   if (!other) return tableColumnsOf(kind);
   const { cells, ...table } = tableColumnsOf(other.stored);
   return { ...table, cells: (object, nowMs) => cells(other.toStorage(object), nowMs) };

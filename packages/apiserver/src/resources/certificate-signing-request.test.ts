@@ -5,7 +5,7 @@ import {
   certificateSigningRequest,
 } from '@kruise/api/certificates/certificatesigningrequest';
 import { StatusError } from '@kruise/machinery/status';
-import { createAuthority, createRequest, generateKey } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, createRequest, generateKey } from '@kruise/machinery/x509/certificate';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
@@ -17,7 +17,7 @@ before(async () => {
 after(() => server.close());
 
 const request = Buffer.from(createRequest({ commonName: 'ann' }, generateKey())).toString('base64');
-const certificate = Buffer.from(createAuthority('ca', 0).certificate).toString('base64');
+const certificate = Buffer.from(createCertificateAuthority('ca', 0).certificate).toString('base64');
 const asked = { request, signerName: 'example.com/s', usages: ['client auth'] };
 
 const create = (spec: object = {}) =>
@@ -119,7 +119,7 @@ test('a certificate is written once, and must be valid', async () => {
     'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
   ]);
   assert.equal((await write(object, 'status', { certificate })).status?.certificate, certificate);
-  const other = Buffer.from(createAuthority('other', 0).certificate).toString('base64');
+  const other = Buffer.from(createCertificateAuthority('other', 0).certificate).toString('base64');
   assert.deepEqual(await faults(write(object, 'status', { certificate: other })), [
     'status.certificate: Forbidden: updates may not modify existing certificate content',
   ]);

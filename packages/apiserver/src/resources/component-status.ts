@@ -25,14 +25,14 @@ export function componentStatuses(core: Core): VirtualResource {
   const held = (lease: string) => async () => {
     if (leaderOf(lease) === undefined) throw new Error(`no instance holds the lease ${lease}`);
   };
-  const components: readonly { readonly name: string; readonly ask: () => Promise<unknown> }[] = [
-    { name: 'scheduler', ask: held('kube-scheduler') },
-    { name: 'controller-manager', ask: held('kube-controller-manager') },
-    { name: 'etcd-0', ask: () => core.store.currentRevision() },
+  const components: readonly { readonly name: string; readonly check: () => Promise<unknown> }[] = [
+    { name: 'scheduler', check: held('kube-scheduler') },
+    { name: 'controller-manager', check: held('kube-controller-manager') },
+    { name: 'etcd-0', check: () => core.store.currentRevision() },
   ];
 
-  async function statusOf({ name, ask }: (typeof components)[number]): Promise<KubeObject> {
-    const found = await ask().then(
+  async function statusOf({ name, check }: (typeof components)[number]): Promise<KubeObject> {
+    const found = await check().then(
       () => ({ status: 'True', message: 'ok' }),
       (error: Error) => ({ status: 'False', message: error.message }),
     );

@@ -15,54 +15,58 @@ import type { KubeObject } from '../object.ts';
 import type { Conversion } from '../resource.ts';
 
 /** Kind that serves objects of another kind. */
-type Form = {
-  readonly shown: Kind;
+type EquivalentKind = {
+  readonly served: Kind;
   readonly stored: Kind;
   toStorage(object: KubeObject): KubeObject;
   fromStorage(object: KubeObject): KubeObject;
 };
 
-function form<Shown, Stored>(
-  shown: Kind<Shown>,
+function equivalentKind<Shown, Stored>(
+  served: Kind<Shown>,
   stored: Kind<Stored>,
   convert: { readonly to: (object: Shown) => Stored; readonly from: (object: Stored) => Shown },
-): Form {
-  const [shownCodec, storedCodec] = [codecOf(shown.root), codecOf(stored.root)];
+): EquivalentKind {
+  const [shownCodec, storedCodec] = [codecOf(served.root), codecOf(stored.root)];
   // Objects are dispatched by kind, so each has the type of its function.
   return {
-    shown,
+    served,
     stored,
     toStorage: (object) => storedCodec.canonical(convert.to(object as unknown as Shown)) as KubeObject,
     fromStorage: (object) => shownCodec.canonical(convert.from(object as unknown as Stored)) as KubeObject,
   };
 }
 
-const forms: readonly Form[] = [
-  form<HorizontalPodAutoscalerV1, HorizontalPodAutoscaler>(horizontalPodAutoscalerV1, horizontalPodAutoscaler, {
-    to: fromVersion1,
-    from: toVersion1,
-  }),
-  form<Event, CoreEvent>(event, coreEvent, { to: toCoreEvent, from: fromCoreEvent }),
+const equivalentKinds: readonly EquivalentKind[] = [
+  equivalentKind<HorizontalPodAutoscalerV1, HorizontalPodAutoscaler>(
+    horizontalPodAutoscalerV1,
+    horizontalPodAutoscaler,
+    {
+      to: fromVersion1,
+      from: toVersion1,
+    },
+  ),
+  equivalentKind<Event, CoreEvent>(event, coreEvent, { to: toCoreEvent, from: fromCoreEvent }),
 ];
 
 /** Returns the storage form of a kind, if it differs from the kind. */
-export function otherForm(kind: Kind): Form | undefined {
-  return forms.find(({ shown }) => shown === kind);
+export function findEquivalentKind(kind: Kind): EquivalentKind | undefined {
+  return equivalentKinds.find(({ served }) => served === kind);
 }
 
 export function conversionOf(kind: Kind): Conversion {
-  const other = otherForm(kind);
+  const other = findEquivalentKind(kind);
   if (!other) return { storageVersion: kind.version, toStorage: (object) => object, fromStorage: (object) => object };
   return { storageVersion: other.stored.version, toStorage: other.toStorage, fromStorage: other.fromStorage };
 }
 
 /** Converts an object to another kind, for fields that are owned with its paths. */
-export function inOtherForm(object: KubeObject, apiVersion: string): Versioned | undefined {
-  for (const { shown, stored, toStorage, fromStorage } of forms) {
-    if (shown.kind !== object.kind) continue;
-    if (apiVersion === apiVersionOf(shown)) {
+export function convertToEquivalent(object: KubeObject, apiVersion: string): Versioned | undefined {
+  for (const { served, stored, toStorage, fromStorage } of equivalentKinds) {
+    if (served.kind !== object.kind) continue;
+    if (apiVersion === apiVersionOf(served)) {
       const result = object.apiVersion === apiVersion ? object : fromStorage(object);
-      return { object: result, type: mergeTypeOf(shown.root) };
+      return { object: result, type: mergeTypeOf(served.root) };
     }
     if (apiVersion === apiVersionOf(stored)) {
       const result = object.apiVersion === apiVersion ? object : toStorage(object);

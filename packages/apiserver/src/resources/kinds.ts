@@ -33,10 +33,10 @@ const rules: RulesByResource = {
   ...clusterRules,
 };
 
-const usual: Rules = {};
+const defaultRules: Rules = {};
 
 /** Returns the rules of a kind; rules of a specific version take precedence. */
 export function rulesOf(kind: Kind): Rules {
   const resource = resourceOf(kind);
-  return rules[`${resource}/${kind.version}`] ?? rules[resource] ?? usual;
+  return rules[`${resource}/${kind.version}`] ?? rules[resource] ?? defaultRules;
 }

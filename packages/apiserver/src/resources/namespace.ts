@@ -1,5 +1,5 @@
 import type { Namespace } from '@kruise/api/core/namespace';
-import { defaultNamespace, labelWithMadeUpName } from '@kruise/api/core/namespace.default';
+import { defaultNamespace, labelWithGeneratedName } from '@kruise/api/core/namespace.default';
 import {
   prepareNamespaceForCreate,
   prepareNamespaceForUpdate,
@@ -22,7 +22,7 @@ export const namespaceRules = rulesFor<Namespace>({
   default: defaultNamespace,
   prepareForCreate: prepareNamespaceForCreate,
   prepareForUpdate: prepareNamespaceForUpdate,
-  completeCreate: labelWithMadeUpName,
+  completeCreate: labelWithGeneratedName,
   validate: validateNamespace,
   validateUpdate: validateNamespaceUpdate,
   validateStatusUpdate: validateNamespaceStatusUpdate,

@@ -37,11 +37,17 @@ async function budget({ namespace }: Place, name: string, status: object): Promi
   const { client } = server;
   const spec = { minAvailable: 1, selector: { matchLabels: labels } };
   await client.create(podDisruptionBudget, { metadata: { name, namespace }, spec });
-  const told = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+  const baseStatus = {
+    disruptionsAllowed: 0,
+    currentHealthy: 1,
+    desiredHealthy: 1,
+    expectedPods: 1,
+    observedGeneration: 1,
+  };
   await client.patch(
     podDisruptionBudget,
     { name, namespace },
-    { status: { ...told, ...status } },
+    { status: { ...baseStatus, ...status } },
     { type: 'merge', subresource: 'status' },
   );
 }
@@ -49,7 +55,7 @@ async function budget({ namespace }: Place, name: string, status: object): Promi
 const evict = ({ namespace }: Place, name: string, options = {}) =>
   server.client.post(pod, { name, namespace }, { name: 'eviction', kind: eviction }, { metadata: { name } }, options);
 
-function refusedWith(code: number, cause?: string) {
+function rejectsWith(code: number, cause?: string) {
   return (error: unknown) => {
     assert.ok(error instanceof StatusError);
     assert.equal(error.code, code);
@@ -98,7 +104,7 @@ describe('an eviction', () => {
     await run(here, 'a');
     await budget(here, 'b', {});
     const why = 'The disruption budget b needs 1 healthy pods and has 1 currently';
-    await assert.rejects(evict(here, 'a'), refusedWith(429, why));
+    await assert.rejects(evict(here, 'a'), rejectsWith(429, why));
   });
 
   test('waits for a budget whose status is stale', async () => {
@@ -106,7 +112,7 @@ describe('an eviction', () => {
     await run(here, 'a');
     await budget(here, 'b', { disruptionsAllowed: 1, observedGeneration: 0 });
     const why = 'The disruption budget b is still being processed by the server.';
-    await assert.rejects(evict(here, 'a'), refusedWith(429, why));
+    await assert.rejects(evict(here, 'a'), rejectsWith(429, why));
   });
 
   test('fails if two budgets match', async () => {
@@ -114,7 +120,7 @@ describe('an eviction', () => {
     await run(here, 'a');
     await budget(here, 'b', { disruptionsAllowed: 1 });
     await budget(here, 'c', { disruptionsAllowed: 1 });
-    await assert.rejects(evict(here, 'a'), refusedWith(500));
+    await assert.rejects(evict(here, 'a'), rejectsWith(500));
   });
 
   test('of an unready Pod is free while enough others are healthy', async () => {

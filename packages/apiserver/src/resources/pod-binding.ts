@@ -56,7 +56,7 @@ async function bind(
   const causes = [...faultsOf(wanted)];
   if (causes.length > 0) throw unclassified(summary(causes));
   const { storage } = pods;
-  await core.feed.caughtUp();
+  await core.feed.waitForCurrent();
   let seen = storage.cache.get(storage.keyOf(context.info.namespace, name));
   for (;;) {
     if (!seen) throw notFound(pods.kind, name);
@@ -66,8 +66,8 @@ async function bind(
       throw mismatch(pods, seen, 'ResourceVersion', resourceVersion, metadata.resourceVersion);
     }
     const pod = whole(seen) as unknown as Pod;
-    const obstacle = obstacleOf(pod);
-    if (obstacle !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, name, obstacle);
+    const blocker = findBlocker(pod);
+    if (blocker !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, name, blocker);
     const bound: Pod = {
       ...pod,
       metadata: {
@@ -76,11 +76,11 @@ async function bind(
       },
       spec: { ...(pod.spec ?? { containers: [] }), nodeName: wanted.target.name ?? '' },
     };
-    const placed = withCondition(bound, { type: 'PodScheduled', status: 'True' }, timestamp(context));
+    const scheduled = withCondition(bound, { type: 'PodScheduled', status: 'True' }, timestamp(context));
     if (context.query.getAll('dryRun').length > 0) return;
     // The other parts of the stored Pod are unchanged.
     const known = new Set<unknown>([...Object.values(pod.metadata), ...Object.values(pod.spec ?? {})]);
-    const written = await storage.replace(seen, pods.serializer.canonical(placed as unknown as KubeObject, known));
+    const written = await storage.replace(seen, pods.serializer.canonical(scheduled as unknown as KubeObject, known));
     if (written.ok) return;
     seen = written.current;
   }
@@ -98,7 +98,7 @@ function mismatch(
   return conflict(kind, object.metadata.name ?? '', storage);
 }
 
-function obstacleOf({ metadata, spec }: Pod): string | undefined {
+function findBlocker({ metadata, spec }: Pod): string | undefined {
   const { name } = metadata;
   if (metadata.deletionTimestamp) return `pod ${name} is being deleted, cannot be assigned to a host`;
   if (spec?.nodeName) return `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`;

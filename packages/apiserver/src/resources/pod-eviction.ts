@@ -60,10 +60,10 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
     const { namespace, name } = context.info;
     if (object.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object');
     const options = optionsOf(context, object as unknown as Eviction);
-    await core.feed.caughtUp();
+    await core.feed.waitForCurrent();
     const done = { code: 201, object: { ...success(), code: 201 } };
 
-    const pod = await deleteUnguarded(namespace, name, context, options);
+    const pod = await deleteWithoutBudget(namespace, name, context, options);
     if (!pod) return done;
     const guards = budgetsOf(pod);
     const [guard] = guards;
@@ -72,14 +72,14 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
         'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
       throw new StatusError(failure({ code: 500, message }));
     }
-    const isSpare = guard !== undefined && isEvictedFreely(pod, guard.object as unknown as PodDisruptionBudget);
-    if (guard && !isSpare) await spend(guard, pod, context, options.dryRun);
+    const isFree = guard !== undefined && needsNoDisruption(pod, guard.object as unknown as PodDisruptionBudget);
+    if (guard && !isFree) await useDisruption(guard, pod, context, options.dryRun);
     const preconditions = { ...options.preconditions, resourceVersion: pod.metadata.resourceVersion ?? '' };
     try {
-      await remove(context, name, isSpare ? { ...options, preconditions } : options);
+      await remove(context, name, isFree ? { ...options, preconditions } : options);
     } catch (error) {
       // The Pod may have become ready meanwhile, and would count against the budget.
-      if (guard && isSpare && isConflict(error) && options.preconditions?.resourceVersion === undefined) {
+      if (guard && isFree && isConflict(error) && options.preconditions?.resourceVersion === undefined) {
         throw unsettled(guard.object.metadata.name ?? '');
       }
       throw error;
@@ -93,7 +93,7 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
    * Deletes a Pod whose eviction is no disruption: finished, pending or terminating. Returns a Pod that needs a budget
    * check.
    */
-  async function deleteUnguarded(
+  async function deleteWithoutBudget(
     namespace: string,
     name: string,
     context: RequestContext,
@@ -114,7 +114,7 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
         return undefined;
       } catch (error) {
         if (!isConflict(error) || !isFree || attempt === attempts) throw error;
-        await core.feed.caughtUp();
+        await core.feed.waitForCurrent();
       }
     }
   }
@@ -127,19 +127,19 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
     });
   }
 
-  async function spend(guard: Cached, pod: Pod, context: RequestContext, dryRun: boolean): Promise<void> {
+  async function useDisruption(guard: Cached, pod: Pod, context: RequestContext, dryRun: boolean): Promise<void> {
     let seen: Cached | undefined = guard;
     const name = guard.object.metadata.name ?? '';
     for (let attempt = 1; attempt <= attempts; attempt++) {
       if (!seen) throw notFound(budgets.kind, name);
-      const spent = spendOne(seen.object as unknown as PodDisruptionBudget, pod, timestamp(context));
+      const updated = withDisruptionUsed(seen.object as unknown as PodDisruptionBudget, pod, timestamp(context));
       if (dryRun) return;
       try {
-        await putStatus(context, spent as unknown as KubeObject);
+        await putStatus(context, updated as unknown as KubeObject);
         return;
       } catch (error) {
         if (!isConflict(error)) throw error;
-        await core.feed.caughtUp();
+        await core.feed.waitForCurrent();
         seen = budgets.storage.cache.get(guard.key);
       }
     }
@@ -216,7 +216,7 @@ function optionsOf({ query }: RequestContext, { deleteOptions }: Eviction): Dele
  * A Pod that is not ready does not count as a disruption; the unhealthyPodEvictionPolicy decides whether it may be
  * evicted.
  */
-function isEvictedFreely({ status }: Pod, { spec, status: found }: PodDisruptionBudget): boolean {
+function needsNoDisruption({ status }: Pod, { spec, status: found }: PodDisruptionBudget): boolean {
   const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
   if (isReady) return false;
   if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
@@ -225,7 +225,7 @@ function isEvictedFreely({ status }: Pod, { spec, status: found }: PodDisruption
 }
 
 /** Returns the budget with one allowed disruption less, if one is left. */
-function spendOne(budget: PodDisruptionBudget, pod: Pod, now: string): PodDisruptionBudget {
+function withDisruptionUsed(budget: PodDisruptionBudget, pod: Pod, now: string): PodDisruptionBudget {
   const { metadata, status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } } =
     budget;
   const name = metadata.name ?? '';

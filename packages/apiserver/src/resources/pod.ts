@@ -51,9 +51,9 @@ export const podRules = rulesFor<Pod>({
 });
 
 /** A Pod that is not scheduled or already finished needs no grace period. */
-function gracePeriodSeconds({ spec, status }: Pod, asked: number | undefined): number {
+function gracePeriodSeconds({ spec, status }: Pod, requested: number | undefined): number {
   if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;
-  const wanted = Number(asked ?? spec.terminationGracePeriodSeconds ?? 0);
+  const wanted = Number(requested ?? spec.terminationGracePeriodSeconds ?? 0);
   return wanted < 0 ? 1 : Math.min(wanted, longestGraceSeconds);
 }
 

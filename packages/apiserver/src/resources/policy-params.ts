@@ -16,9 +16,9 @@ const group = 'admissionregistration.k8s.io';
  * Policies and bindings may only reference params that their author may read, because messages can expose the params.
  */
 export function guardPolicyParams(core: Core): void {
-  const guard = (plural: string, mayWrite: NonNullable<Strategy['mayWrite']>) => {
+  const guard = (plural: string, checkReferences: NonNullable<Strategy['checkReferences']>) => {
     for (const resource of core.resources.versionsOf(group, plural)) {
-      core.resources.add({ ...resource, strategy: { ...resource.strategy, mayWrite } });
+      core.resources.add({ ...resource, strategy: { ...resource.strategy, checkReferences } });
     }
   };
 
@@ -56,8 +56,8 @@ export function guardPolicyParams(core: Core): void {
   guard('validatingadmissionpolicybindings', async (object, old, { user }) => {
     const { policyName, paramRef } = (object as unknown as ValidatingAdmissionPolicyBinding).spec ?? {};
     const before = (old as unknown as ValidatingAdmissionPolicyBinding | undefined)?.spec;
-    const isAsBefore = isSame(paramRef, before?.paramRef) && policyName === before?.policyName;
-    if (!paramRef || isAsBefore || isMaster(user)) return [];
+    const isUnchanged = isSame(paramRef, before?.paramRef) && policyName === before?.policyName;
+    if (!paramRef || isUnchanged || isMaster(user)) return [];
     const policies = core.resources.find(group, 'v1', 'validatingadmissionpolicies')?.storage;
     const found = policies?.cache.get(policies.keyOf(undefined, policyName ?? ''))?.object;
     const policy = found as unknown as ValidatingAdmissionPolicy | undefined;

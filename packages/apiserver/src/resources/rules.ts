@@ -51,7 +51,7 @@ export type Rules<T extends object = KubeObject> = {
   statusWarnings?(object: T): Iterable<string>;
   /** Subresources other than status that write a part of the object. */
   readonly parts?: { readonly [subresource: string]: PartRules<T> };
-  gracePeriodSeconds?(object: T, asked: number | undefined): number;
+  gracePeriodSeconds?(object: T, requested: number | undefined): number;
   checkPreconditions?: Strategy['checkPreconditions'];
   deletionWarnings?: Strategy['deletionWarnings'];
   planDeletion?(object: T, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
@@ -125,10 +125,10 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
 
 /** Creates the status strategy of a kind: all other fields are kept, except labels and annotations. */
 export function statusStrategyOf(rules: Rules): Strategy {
-  const usualReset = rules.statusKeepsMetadata ? metadataAndSpecFields : specFields;
+  const defaultResetFields = rules.statusKeepsMetadata ? metadataAndSpecFields : specFields;
   return partStrategy(rules, {
     verbs: [],
-    resetFields: rules.statusResetFields ?? usualReset,
+    resetFields: rules.statusResetFields ?? defaultResetFields,
     prepareForUpdate(draft, old, context) {
       for (const field of new Set([...Object.keys(draft), ...Object.keys(old)])) {
         if (field !== 'status' && field !== 'metadata') copyField(draft, old, field);

@@ -42,7 +42,7 @@ export function scaleOf(kind: Kind): Subresource {
     verbs: ['get', 'patch', 'update'],
     serializer,
     mergeType,
-    show(object) {
+    toView(object) {
       const { spec, status } = object as unknown as Workload;
       const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
       const shown = {
@@ -63,8 +63,8 @@ export function scaleOf(kind: Kind): Subresource {
     },
     tracking: {
       tracked,
-      shown: (entries) => scaleEntries(entries, paths) as typeof entries,
-      written: ({ object, view }) =>
+      toViewOwners: (entries) => scaleEntries(entries, paths) as typeof entries,
+      toObjectOwners: ({ object, view }) =>
         entriesAfterScale({ parent: object, scale: view }, apiVersion, paths) as typeof object,
     },
   };

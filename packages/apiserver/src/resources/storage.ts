@@ -1,4 +1,4 @@
-import { countGeneration } from '@kruise/api/meta/strategy';
+import { incrementGeneration } from '@kruise/api/meta/strategy';
 import type { CSIDriver } from '@kruise/api/storage/csidriver';
 import {
   defaultCSIDriver,
@@ -40,7 +40,7 @@ export const storageRules: RulesByResource = {
     prepareForUpdate(driver, old) {
       prepareCSIDriver(driver, old);
       // The generation is only incremented on updates; a create does not set it.
-      countGeneration(driver, old);
+      incrementGeneration(driver, old);
     },
     validate: validateCSIDriver,
     validateUpdate: validateCSIDriverUpdate,

@@ -1,7 +1,7 @@
 import type { Kind } from '@kruise/schema/kind';
 
 /** Discovery metadata of a subresource: its kind and verbs. */
-export type SubresourceFacts = {
+export type SubresourceMetadata = {
   readonly name: string;
   readonly kind: string;
   /** API group of the kind, if it differs from that of the resource. */
@@ -11,10 +11,10 @@ export type SubresourceFacts = {
 };
 
 const change = ['get', 'patch', 'update'];
-const talk = ['create', 'get'];
+const streamVerbs = ['create', 'get'];
 const proxy = ['create', 'delete', 'get', 'patch', 'update'];
 
-type Facts = {
+type Metadata = {
   readonly kind?: string;
   readonly group?: string;
   readonly version?: string;
@@ -22,12 +22,12 @@ type Facts = {
 };
 
 /** Metadata by name, or by resource and name where the same name differs between resources. */
-const facts: { readonly [name: string]: Facts } = {
+const metadata: { readonly [name: string]: Metadata } = {
   status: { verbs: change },
   scale: { kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: change },
-  attach: { kind: 'PodAttachOptions', verbs: talk },
-  exec: { kind: 'PodExecOptions', verbs: talk },
-  portforward: { kind: 'PodPortForwardOptions', verbs: talk },
+  attach: { kind: 'PodAttachOptions', verbs: streamVerbs },
+  exec: { kind: 'PodExecOptions', verbs: streamVerbs },
+  portforward: { kind: 'PodPortForwardOptions', verbs: streamVerbs },
   binding: { kind: 'Binding', verbs: ['create'] },
   eviction: { kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
   ephemeralcontainers: { verbs: change },
@@ -42,9 +42,9 @@ const facts: { readonly [name: string]: Facts } = {
 };
 
 /** Returns the subresources of a kind. */
-export function subresourceFactsOf(kind: Kind): readonly SubresourceFacts[] {
+export function subresourceMetadataOf(kind: Kind): readonly SubresourceMetadata[] {
   return kind.subresources.map((name) => {
-    const known = facts[`${kind.plural}/${name}`] ?? facts[name];
+    const known = metadata[`${kind.plural}/${name}`] ?? metadata[name];
     if (!known) throw new Error(`nothing is known of the subresource ${name} of ${kind.plural}`);
     return { kind: kind.kind, ...known, name };
   });

@@ -17,7 +17,7 @@ const defaultSeconds = 3600;
 const leastSeconds = 600;
 const mostSeconds = 2 ** 32;
 /** Expiration that kubelets request for Pods that may not refresh their token: such tokens are valid for a year. */
-const patientSeconds = 3607;
+const extendedTokenRequestSeconds = 3607;
 const yearSeconds = 365 * 24 * 3600;
 
 type Spec = TokenRequestSpec & { readonly expirationSeconds: number };
@@ -37,11 +37,11 @@ export function tokenSubresource(core: Core, authentication: Authentication): Su
     const { namespace, name } = context.info;
     const request = track(context, sent, 'token');
     refuse(name, [...metadataFaults(request, namespace, name)]);
-    await core.feed.caughtUp();
+    await core.feed.waitForCurrent();
     const account = find(objects.serviceAccounts, namespace, name);
     if (!account) throw notFound({ group: '', plural: 'serviceaccounts' }, name);
-    const asked = request.spec as Spec;
-    const spec = { ...asked, audiences: asked.audiences?.length ? asked.audiences : apiAudiences };
+    const requested = request.spec as Spec;
+    const spec = { ...requested, audiences: requested.audiences?.length ? requested.audiences : apiAudiences };
     refuse('', [...lifetimeFaults(spec.expirationSeconds)]);
     const made = serializer.canonical({
       ...request,
@@ -51,15 +51,15 @@ export function tokenSubresource(core: Core, authentication: Authentication): Su
     });
 
     const bound = boundObject(objects, namespace, name, spec);
-    const isPatient =
+    const isExtended =
       bound.pod !== undefined &&
-      spec.expirationSeconds === patientSeconds &&
+      spec.expirationSeconds === extendedTokenRequestSeconds &&
       spec.audiences.every((audience) => apiAudiences.includes(audience));
     const token = await issuer.issue({
       account,
       audiences: spec.audiences,
-      expirationSeconds: isPatient ? yearSeconds : spec.expirationSeconds,
-      ...(isPatient ? { warnAfterSeconds: spec.expirationSeconds } : {}),
+      expirationSeconds: isExtended ? yearSeconds : spec.expirationSeconds,
+      ...(isExtended ? { warnAfterSeconds: spec.expirationSeconds } : {}),
       bound,
     });
     const expirationTimestamp = time(core.clock.now() + spec.expirationSeconds * 1000);

@@ -11,10 +11,10 @@ import type { KubeObject } from '../object.ts';
 import type { User } from '../user.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import {
-  type Asked,
-  askedFaults,
-  attributesAsked,
+  accessFaults,
   nonResourceFault,
+  type ReviewedAccess,
+  reviewedAttributes,
   selectorFaults,
   subjectFaults,
 } from './attributes.ts';
@@ -22,8 +22,8 @@ import { reviewOf } from './review.ts';
 
 /** Creates the SubjectAccessReview resources. */
 export function accessReviews(authorizer: Authorizer): readonly VirtualResource[] {
-  async function answer(review: KubeObject, user: User, spec: Asked): Promise<KubeObject> {
-    const { attributes, error } = attributesAsked(user, spec);
+  async function answer(review: KubeObject, user: User, spec: ReviewedAccess): Promise<KubeObject> {
+    const { attributes, error } = reviewedAttributes(user, spec);
     const { verdict, reason } = await authorizer.authorize(attributes);
     const status: SubjectAccessReviewStatus = {
       allowed: verdict === 'allow',
@@ -39,7 +39,7 @@ export function accessReviews(authorizer: Authorizer): readonly VirtualResource[
   return [
     reviewOf(selfSubjectAccessReview, ({ user }, review) => {
       const spec = specOf(review);
-      refuse([...askedFaults(spec), ...selectorFaults(spec), ...metadataFaults(review, 'must be empty')]);
+      refuse([...accessFaults(spec), ...selectorFaults(spec), ...metadataFaults(review, 'must be empty')]);
       return answer(review, user, spec);
     }),
     reviewOf(subjectAccessReview, (_context, review) => {
@@ -61,7 +61,7 @@ export function accessReviews(authorizer: Authorizer): readonly VirtualResource[
 }
 
 function* specFaults(spec: SubjectAccessReviewSpec): Generator<Cause> {
-  yield* askedFaults(spec);
+  yield* accessFaults(spec);
   yield* subjectFaults(spec);
   yield* selectorFaults(spec);
 }

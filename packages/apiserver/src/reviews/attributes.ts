@@ -15,13 +15,13 @@ import type { Attributes } from '../authorization/authorizer.ts';
 import type { User } from '../user.ts';
 
 /** Attributes of the reviewed access. */
-export type Asked = {
+export type ReviewedAccess = {
   readonly resourceAttributes?: ResourceAttributes | null;
   readonly nonResourceAttributes?: NonResourceAttributes | null;
 };
 
 /** Validates the attributes of a review. */
-export function* askedFaults({ resourceAttributes, nonResourceAttributes }: Asked): Generator<Cause> {
+export function* accessFaults({ resourceAttributes, nonResourceAttributes }: ReviewedAccess): Generator<Cause> {
   if (resourceAttributes && nonResourceAttributes) {
     yield nonResourceFault(nonResourceAttributes, 'cannot be specified in combination with resourceAttributes');
   }
@@ -34,8 +34,8 @@ export function* askedFaults({ resourceAttributes, nonResourceAttributes }: Aske
 }
 
 /** Creates the error for non-resource attributes. */
-export function nonResourceFault(asked: NonResourceAttributes, detail: string): Cause {
-  return invalidStructure('spec.nonResourceAttributes', 'authorization.NonResourceAttributes', asked, detail);
+export function nonResourceFault(access: NonResourceAttributes, detail: string): Cause {
+  return invalidStructure('spec.nonResourceAttributes', 'authorization.NonResourceAttributes', access, detail);
 }
 
 export function* subjectFaults({ user, groups }: SubjectAccessReviewSpec): Generator<Cause> {
@@ -44,7 +44,7 @@ export function* subjectFaults({ user, groups }: SubjectAccessReviewSpec): Gener
   }
 }
 
-export function* selectorFaults({ resourceAttributes }: Asked): Generator<Cause> {
+export function* selectorFaults({ resourceAttributes }: ReviewedAccess): Generator<Cause> {
   for (const name of ['fieldSelector', 'labelSelector'] as const) {
     const selector = resourceAttributes?.[name];
     if (!selector) continue;
@@ -83,8 +83,11 @@ function* requirementFaults(requirement: Requirement, path: string, isLabel: boo
 }
 
 /** Returns the authorization attributes of a review, and the selectors that could not be parsed. */
-export function attributesAsked(user: User, asked: Asked): { readonly attributes: Attributes; readonly error: string } {
-  const { resourceAttributes: wanted, nonResourceAttributes } = asked;
+export function reviewedAttributes(
+  user: User,
+  access: ReviewedAccess,
+): { readonly attributes: Attributes; readonly error: string } {
+  const { resourceAttributes: wanted, nonResourceAttributes } = access;
   if (!wanted) {
     const { path = '', verb = '' } = nonResourceAttributes ?? {};
     return { attributes: { user, verb, resource: false, path }, error: '' };

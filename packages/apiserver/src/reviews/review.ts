@@ -42,8 +42,8 @@ export function reviewOf(
     kind,
     serializer,
     create: async (context, object) => {
-      const question = track(context, withoutSystemFields(kind, object));
-      return serializer.canonical(await answer(context, question));
+      const request = track(context, withoutSystemFields(kind, object));
+      return serializer.canonical(await answer(context, request));
     },
   };
 }

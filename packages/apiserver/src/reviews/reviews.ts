@@ -4,7 +4,7 @@ import type { Rbac } from '../authorization/rbac.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import { accessReviews } from './access-reviews.ts';
 import { rulesReview } from './rules-review.ts';
-import { tokenReviews, whoAmI } from './user-reviews.ts';
+import { selfSubjectReviews, tokenReviews } from './user-reviews.ts';
 
 export type ReviewParts = {
   readonly authorizer: Authorizer;
@@ -15,7 +15,7 @@ export type ReviewParts = {
 /** Creates the review resources, by `group/version/plural`. */
 export function reviews({ authorizer, rbac, authentication }: ReviewParts): ReadonlyMap<string, VirtualResource> {
   const all = [
-    whoAmI,
+    selfSubjectReviews,
     tokenReviews(authentication.tokens, authentication.audiences),
     ...accessReviews(authorizer),
     rulesReview(rbac),

@@ -6,7 +6,7 @@ import {
 } from '@kruise/api/authorization/selfsubjectrulesreview';
 import { badRequest } from '@kruise/machinery/status';
 import { nodeOf } from '../authorization/node-authorizer.ts';
-import { inOneText, type Rbac } from '../authorization/rbac.ts';
+import { joinErrors, type Rbac } from '../authorization/rbac.ts';
 import type { User } from '../user.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import { reviewOf } from './review.ts';
@@ -49,6 +49,6 @@ function rulesOf(rbac: Rbac, user: User, namespace: string): SubjectRulesReviewS
     resourceRules,
     nonResourceRules,
     incomplete: errors.length > 0,
-    ...(errors.length > 0 ? { evaluationError: inOneText(errors) } : {}),
+    ...(errors.length > 0 ? { evaluationError: joinErrors(errors) } : {}),
   };
 }

@@ -10,7 +10,7 @@ import type { VirtualResource } from '../virtual-resource.ts';
 import { reviewOf } from './review.ts';
 
 /** SelfSubjectReview: returns the user of the request. */
-export const whoAmI: VirtualResource = reviewOf(selfSubjectReview, (context, { apiVersion, kind }) => ({
+export const selfSubjectReviews: VirtualResource = reviewOf(selfSubjectReview, (context, { apiVersion, kind }) => ({
   apiVersion,
   kind,
   metadata: { creationTimestamp: timestamp(context) },

@@ -38,12 +38,12 @@ test('a writer gets the same object as the cache', async (t) => {
   const { feed, storage } = await opened(t);
   const created = await storage.create(key, configMap({ a: '1' }));
   assert(created.ok);
-  await feed.caughtUp();
+  await feed.waitForCurrent();
   assert.equal(storage.cache.get(key), created.cached);
 
   const replaced = await storage.replace(created.cached, configMap({ a: '2' }));
   assert(replaced.ok);
-  await feed.caughtUp();
+  await feed.waitForCurrent();
   assert.equal(storage.cache.get(key), replaced.cached);
   assert.deepEqual(replaced.cached.object['data'], { a: '2' });
   assert.equal(replaced.cached.object.metadata.resourceVersion, String(replaced.cached.revision));
@@ -62,7 +62,7 @@ test('an object from another writer is decoded, and its text is not reused for r
   const value = Buffer.from(JSON.stringify(configMap({ a: 'theirs' }), undefined, 2));
   const { ok } = await store.write({ key, expected: 0, value });
   assert(ok);
-  await feed.caughtUp();
+  await feed.waitForCurrent();
   const found = storage.cache.get(key);
   assert.deepEqual(found?.object['data'], { a: 'theirs' });
   assert.equal(storedText(found.object, '', ''), undefined);

@@ -1,4 +1,4 @@
-import { createSharing, sharing } from '@kruise/machinery/sharing';
+import { createStructureSharing, shareStructure } from '@kruise/machinery/sharing';
 import { unclassified } from '@kruise/machinery/status';
 import type { Feed } from '../cache/feed.ts';
 import { loadObjectCache, type ObjectCache, type StoredObject } from '../cache/object-cache.ts';
@@ -56,7 +56,7 @@ export type StorageCodec = {
 };
 
 /** Storage names of kinds that Kubernetes has renamed. */
-const formerNames: { readonly [plural: string]: string } = {
+const legacyStorageNames: { readonly [plural: string]: string } = {
   services: 'services/specs',
   endpoints: 'services/endpoints',
   nodes: 'minions',
@@ -68,7 +68,7 @@ const apart = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
 
 /** Returns the storage prefix of a built-in resource, which is the same as Kubernetes' in etcd. */
 export function storagePrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
-  return apart.has(group) ? customPrefix({ group, plural }) : `/registry/${formerNames[plural] ?? plural}/`;
+  return apart.has(group) ? customPrefix({ group, plural }) : `/registry/${legacyStorageNames[plural] ?? plural}/`;
 }
 
 /** Returns the storage prefix of a custom resource. */
@@ -86,14 +86,14 @@ export async function openObjectStorage(
   // the writer's response and the cache share one object.
   const written = new WeakMap<Uint8Array, Unversioned | Cached>();
 
-  const share = createSharing<KubeObject>(maxOwners);
+  const share = createStructureSharing<KubeObject>(maxOwners);
   const likeSibling = (object: KubeObject) => share(ownerOf(object), object);
 
   function cached({ key, value, modRevision: revision }: StoredObject): Cached {
     const known = written.get(value);
     if (known && 'revision' in known) return known;
     const { object: bare, managedFields } = known ?? decode(value);
-    const object = feed.held(withRevision(bare, revision));
+    const object = feed.freeze(withRevision(bare, revision));
     const made = { key, object, managedFields, revision };
     // Other writers to the store may use a different encoding.
     if (known) {
@@ -132,7 +132,7 @@ export async function openObjectStorage(
     },
     replace(seen, updated, ttlSeconds) {
       const { object, managedFields } = split(withoutRevision(updated));
-      return put(seen.key, seen.revision, { object: sharing(object, seen.object), managedFields }, ttlSeconds);
+      return put(seen.key, seen.revision, { object: shareStructure(object, seen.object), managedFields }, ttlSeconds);
     },
     async remove(seen) {
       const result = await store.write({ key: seen.key, expected: seen.revision, delete: true });

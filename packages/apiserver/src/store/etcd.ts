@@ -85,7 +85,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
   }
 
   /** Runs a store operation and converts its errors to those of the store interface. */
-  async function doing<Result>(work: () => Promise<Result>, revision?: number): Promise<Result> {
+  async function runOperation<Result>(work: () => Promise<Result>, revision?: number): Promise<Result> {
     if (closing.signal.aborted) throw new StoreClosedError();
     const result = work();
     calls.add(result);
@@ -166,7 +166,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
       const [found] = response?.case === 'responseRange' ? response.value.kvs : [];
       return { ok: false as const, revision, ...(found && { current: entryOf(found) }) };
     } catch (error) {
-      if (lease !== 0n) leases.forget(lease);
+      if (lease !== 0n) leases.discard(lease);
       throw error;
     }
   }
@@ -188,7 +188,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
 
   return {
     currentRevision: () =>
-      doing(async () => {
+      runOperation(async () => {
         // Every read returns the revision; this read matches no key.
         const { header } = await call(methods.range, { key: Buffer.from('/'), countOnly: true }, 'may be repeated');
         const revision = Number(header?.revision);
@@ -197,7 +197,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
       }),
 
     get: (key, at) =>
-      doing(async () => {
+      runOperation(async () => {
         const revision = at?.revision ?? 0;
         const request = { key: Buffer.from(key), revision: BigInt(revision) };
         const { header, kvs } = await call(methods.range, request, 'may be repeated');
@@ -205,7 +205,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
       }, at?.revision),
 
     range: (request) =>
-      doing(async () => {
+      runOperation(async () => {
         for (let attempt = 1; ; attempt++) {
           try {
             return await readRange(request);
@@ -219,7 +219,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
       }, request.revision),
 
     write: (request) =>
-      doing(() => {
+      runOperation(() => {
         assert(request.key !== '' && request.key.isWellFormed(), 'a key is not empty and has a UTF-8 form');
         return write(request);
       }),
@@ -239,7 +239,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
     }),
 
     compact: (revision) =>
-      doing(async () => {
+      runOperation(async () => {
         try {
           await call(methods.compact, { revision: BigInt(revision) }, 'may be repeated');
         } catch (error) {

@@ -9,7 +9,7 @@ export interface Expiry {
 
 const retryAfterMs = 1000;
 /** Maximum number of deletions per batch, which limits the delay of ordinary writes. */
-const atOnce = 256;
+const maxPerBatch = 256;
 
 /**
  * Creates the expiry queue. `remove` deletes the key if the version is still the newest; if it throws, it is retried
@@ -43,8 +43,8 @@ export function createExpiry(clock: Clock, remove: (version: Version) => Promise
       const due = dueBySecond.get(nextSecond) ?? [];
       dueBySecond.delete(nextSecond);
       nextSecond = dueBySecond.keys().reduce((first, second) => Math.min(first, second), Number.POSITIVE_INFINITY);
-      for (let first = 0; first < due.length && !failed; first += atOnce) {
-        const outcomes = await Promise.allSettled(due.slice(first, first + atOnce).map(remove));
+      for (let first = 0; first < due.length && !failed; first += maxPerBatch) {
+        const outcomes = await Promise.allSettled(due.slice(first, first + maxPerBatch).map(remove));
         failed = outcomes.some(({ status }) => status === 'rejected');
         if (failed) due.slice(first).forEach(add);
       }

@@ -62,7 +62,7 @@ test('saved versions, partly compacted or not, are restored to the same history'
       history.compact(revision);
       const dropped = history.collect({ before: revision, limit: collected })?.map((version) => version.revision) ?? [];
       const saved: SavedVersion[] = versions.filter((version) => !dropped.includes(version.revision));
-      const { history: restored, superfluous } = restoreHistory(saved, revision === 1 ? 0 : revision);
+      const { history: restored, superseded } = restoreHistory(saved, revision === 1 ? 0 : revision);
       collectAll(history, revision);
 
       assert.equal(restored.head(), history.head());
@@ -75,7 +75,7 @@ test('saved versions, partly compacted or not, are restored to the same history'
         assert.deepEqual(states[1], states[0]);
         if (at > 1) assert.equal(restored.writtenAt(at).key, history.writtenAt(at).key);
       }
-      const left = saved.map((version) => version.revision).filter((kept) => !superfluous.includes(kept));
+      const left = saved.map((version) => version.revision).filter((kept) => !superseded.includes(kept));
       assert.deepEqual(left, needed(versions, revision));
     }),
   );

@@ -68,9 +68,9 @@ export function createHistory(): History {
 export function restoreHistory(
   saved: Iterable<SavedVersion>,
   compacted: number,
-): { readonly history: History; readonly superfluous: readonly number[] } {
+): { readonly history: History; readonly superseded: readonly number[] } {
   const newestByKey = createOrderedMap<Version>();
-  const superfluous: number[] = [];
+  const superseded: number[] = [];
   let compactRevision = Math.max(compacted, emptyRevision);
   let firstInLog = compacted === 0 ? emptyRevision + 1 : compacted;
   let collectedTo = firstInLog;
@@ -78,9 +78,9 @@ export function restoreHistory(
 
   for (const version of saved) {
     const before = newestByKey.get(version.key);
-    if (version.revision <= compacted && before) superfluous.push(before.revision);
+    if (version.revision <= compacted && before) superseded.push(before.revision);
     if (version.revision < compacted && version.deleted) {
-      superfluous.push(version.revision);
+      superseded.push(version.revision);
       newestByKey.delete(version.key);
       continue;
     }
@@ -105,13 +105,13 @@ export function restoreHistory(
     head,
     compactRevision: () => compactRevision,
     newest: (key) => newestByKey.get(key),
-    at: (key, revision) => asOf(newestByKey.get(key), revision),
+    at: (key, revision) => versionAt(newestByKey.get(key), revision),
 
     range({ prefix, start, limit, revision }) {
       const versions: Version[] = [];
       let count = 0;
       newestByKey.visit({ prefix, ...(start !== undefined && { start }) }, (newest) => {
-        const version = asOf(newest, revision);
+        const version = versionAt(newest, revision);
         if (!version) return;
         count++;
         if (count <= limit) versions.push(version);
@@ -182,10 +182,10 @@ export function restoreHistory(
       return dropped;
     },
   };
-  return { history, superfluous };
+  return { history, superseded };
 }
 
-function asOf(newest: Version | undefined, revision: number): Version | undefined {
+function versionAt(newest: Version | undefined, revision: number): Version | undefined {
   let version = newest;
   while (version && version.revision > revision) version = version.previous;
   return version?.deleted ? undefined : version;

@@ -11,7 +11,7 @@ export type MemoryStoreOptions = {
    * response to each write would starve the event loop, so a server defers acknowledgements to the next event loop
    * turn.
    */
-  readonly acknowledge?: (tell: () => void) => void;
+  readonly acknowledge?: (notify: () => void) => void;
 } & StoreLimits;
 
 /** Creates an in-memory store: deterministic and without threads, for the simulator and for tests. */

@@ -13,7 +13,7 @@ export type QuotaOptions = {
 };
 
 /** Fraction of the quota below which the alarm is disarmed, so that it does not toggle with every write. */
-const disarmedPart = 0.9;
+const disarmFraction = 0.9;
 
 /**
  * Quota of a store, like etcd's. A put that does not fit raises the alarm, and all puts fail while it is raised.
@@ -29,7 +29,7 @@ export function createQuota({ quotaBytes, sizeBytes, compact, onAlarm }: QuotaOp
     onAlarm({ isRaised, sizeBytes: sizeBytes(), quotaBytes });
   }
 
-  async function relieve(): Promise<void> {
+  async function compactAndDisarm(): Promise<void> {
     if (isCompacting) {
       isOutdated = true;
       return;
@@ -39,7 +39,7 @@ export function createQuota({ quotaBytes, sizeBytes, compact, onAlarm }: QuotaOp
       do {
         isOutdated = false;
         await compact();
-        if (sizeBytes() <= quotaBytes * disarmedPart) set(false);
+        if (sizeBytes() <= quotaBytes * disarmFraction) set(false);
       } while (isOutdated && isRaised);
     } finally {
       isCompacting = false;
@@ -47,20 +47,20 @@ export function createQuota({ quotaBytes, sizeBytes, compact, onAlarm }: QuotaOp
   }
 
   // A store that cannot compact is closed or broken, which its next write reports.
-  const relieveLater = () => void relieve().catch(() => {});
+  const compactInBackground = () => void compactAndDisarm().catch(() => {});
 
   return {
     /** Rejects a put that does not fit. */
     admit(bytes: number): void {
       if (!isRaised && sizeBytes() + bytes > quotaBytes) {
         set(true);
-        relieveLater();
+        compactInBackground();
       }
       if (isRaised) throw new SpaceExceededError();
     },
     /** Compacts after a write, which can only be a deletion while the alarm is raised. */
     written(): void {
-      if (isRaised) relieveLater();
+      if (isRaised) compactInBackground();
     },
   };
 }

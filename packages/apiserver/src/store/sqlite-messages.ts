@@ -34,7 +34,7 @@ export type FromThread =
 export type Failure = {
   readonly message: string;
   /** Reports whether the failure is transient, such as a full disk. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
 };
 
 export type ThreadOptions = { readonly path: string; readonly maxSizeBytes: number | undefined };

@@ -43,7 +43,7 @@ const explanations = new Map([
 ]);
 
 try {
-  run(openAlone());
+  run(openExclusively());
 } catch (error) {
   post({ type: 'failed', failure: describe(error) });
 }
@@ -52,7 +52,7 @@ try {
  * Opens the database exclusively. Two processes that open it at the same time block each other, so each closes it and
  * retries after a random delay; a process that finds a permanent lock fails.
  */
-function openAlone(): DatabaseSync {
+function openExclusively(): DatabaseSync {
   for (let attempt = 1; ; attempt++) {
     const database = new DatabaseSync(path);
     try {
@@ -129,7 +129,7 @@ function run(database: DatabaseSync): void {
       if (request.type === 'read') answer(call, () => ({ values: read(request.revisions), sizeBytes: undefined }));
     }
     append(messages.filter((message) => message.type === 'append').map(({ records }) => records));
-    for (const { call, request } of calls) if (request.type !== 'read') answer(call, () => carryOut(request));
+    for (const { call, request } of calls) if (request.type !== 'read') answer(call, () => execute(request));
     if (messages.some(({ type }) => type === 'close')) {
       database.close();
       port.close();
@@ -187,7 +187,7 @@ function run(database: DatabaseSync): void {
     );
   }
 
-  function carryOut(request: Exclude<Request, { type: 'read' }>): Answer {
+  function execute(request: Exclude<Request, { type: 'read' }>): Answer {
     switch (request.type) {
       case 'compact':
         setCompaction.run(request.revision);
@@ -270,7 +270,7 @@ function describe(error: unknown): Failure {
   const { message } = error as Error;
   const code = codeOf(error);
   const explanation = explanations.get(code);
-  return { message: explanation ? `${explanation} (${message})` : message, isPassing: code === 13 };
+  return { message: explanation ? `${explanation} (${message})` : message, isTransient: code === 13 };
 }
 
 /** Returns the primary code of an error; the high bits of an extended code only refine it. */

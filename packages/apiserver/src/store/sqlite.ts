@@ -37,11 +37,11 @@ export async function openSqliteStore({ clock, path, maxSizeBytes, ...given }: S
   const thread = listenTo(running ?? startSqliteThread({ path, maxSizeBytes }));
   try {
     const { saved, compactRevision } = await thread.opened;
-    const { history, superfluous } = restoreHistory(saved, compactRevision);
+    const { history, superseded } = restoreHistory(saved, compactRevision);
     return createVersionedStore({
       clock,
       history,
-      superfluous,
+      superseded,
       heldBytes,
       seenBytes,
       ...limits,
@@ -65,7 +65,7 @@ function listenTo({ worker, port }: SqliteThread) {
   /** Last revision of each message in flight. */
   let sent: number[] = [];
   let sizeBytes = 0;
-  let lastingError: StoreError | undefined;
+  let permanentError: StoreError | undefined;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
   port.on('message', (message: FromThread) => {
@@ -91,15 +91,15 @@ function listenTo({ worker, port }: SqliteThread) {
     }
   });
   worker.on('error', (error) => {
-    lastingError = new StoreError('the store broke down', { cause: error });
-    for (const call of [...calls.keys()]) endCall(call).reject(lastingError);
-    fail(lastingError);
+    permanentError = new StoreError('the store broke down', { cause: error });
+    for (const call of [...calls.keys()]) endCall(call).reject(permanentError);
+    fail(permanentError);
   });
 
-  function errorOf({ message, isPassing }: Failure): StoreError {
+  function errorOf({ message, isTransient }: Failure): StoreError {
     const error = new StoreError(message);
     // After an error other than lack of space, the state of the disk is unknown until a restart.
-    if (!isPassing) lastingError ??= error;
+    if (!isTransient) permanentError ??= error;
     return error;
   }
 
@@ -118,7 +118,7 @@ function listenTo({ worker, port }: SqliteThread) {
   }
 
   async function call(request: Request): Promise<ArrayBuffer | undefined> {
-    if (lastingError) throw lastingError;
+    if (permanentError) throw permanentError;
     const pending = Promise.withResolvers<ArrayBuffer | undefined>();
     calls.set(++lastCall, pending);
     port.postMessage({ type: 'call', call: lastCall, request } satisfies ToThread);
@@ -144,7 +144,7 @@ function listenTo({ worker, port }: SqliteThread) {
     listener = journalListener;
     return {
       append(versions) {
-        const error = lastingError;
+        const error = permanentError;
         if (error) return queueMicrotask(() => journalListener.onFailed(error));
         for (const version of versions) unsent.push(version);
         if (sent.length < maxMessages) send();

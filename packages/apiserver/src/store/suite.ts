@@ -140,7 +140,7 @@ export function testStore(driver: Driver): void {
       test('sees earlier writes that are not acknowledged yet', async () => {
         const key = `${root()}a`;
         const results = await Promise.all(
-          ['one', 'two', 'three'].map((word) => store.write({ key, expected: 0, value: bytes(word) })),
+          ['one', 'two', 'three'].map((value) => store.write({ key, expected: 0, value: bytes(value) })),
         );
         const winners = results.filter(({ ok }) => ok);
         assert.equal(winners.length, 1);
@@ -310,9 +310,9 @@ export function testStore(driver: Driver): void {
       test('yields new changes', async () => {
         const prefix = root();
         const watch = follow(store, { prefix, afterRevision: await store.currentRevision() });
-        for (const word of ['one', 'two', 'three']) {
-          const revision = await put(prefix + word, word);
-          assert.deepEqual(await watch.nextEvents(), [`put ${word}=${word} at ${revision} since ${revision}`]);
+        for (const value of ['one', 'two', 'three']) {
+          const revision = await put(prefix + value, value);
+          assert.deepEqual(await watch.nextEvents(), [`put ${value}=${value} at ${revision} since ${revision}`]);
         }
         await watch.stop();
       });
@@ -332,7 +332,7 @@ export function testStore(driver: Driver): void {
         const start = await store.currentRevision();
         const watch = follow(store, { prefix, afterRevision: start + 2 });
         const next = watch.nextEvents();
-        for (const word of ['one', 'two', 'three']) await put(prefix + word, word);
+        for (const value of ['one', 'two', 'three']) await put(prefix + value, value);
         assert.deepEqual(await next, [`put three=three at ${start + 3} since ${start + 3}`]);
         await watch.stop();
       });
@@ -670,7 +670,7 @@ async function playAll(
   clients: readonly (readonly Step[])[],
 ): Promise<readonly Outcome[]> {
   let known = 0;
-  const learn = <Result extends { readonly revision: number }>(result: Result): Result => {
+  const observeRevision = <Result extends { readonly revision: number }>(result: Result): Result => {
     known = Math.max(known, result.revision);
     return result;
   };
@@ -678,14 +678,14 @@ async function playAll(
     const outcomes: Outcome[] = [];
     for (const step of steps) {
       const key = prefix + step.key;
-      const { entry } = step.expects === 'nothing' ? {} : learn(await store.get(key));
+      const { entry } = step.expects === 'nothing' ? {} : observeRevision(await store.get(key));
       const expected = entry?.modRevision ?? 0;
       // Deleting a missing key would leave no trace.
-      const word = expected === 0 ? (step.text ?? '') : step.text;
+      const value = expected === 0 ? (step.text ?? '') : step.text;
       const knownBefore = known;
-      const request = word === undefined ? { delete: true as const } : { value: bytes(word) };
-      const result = learn(await store.write({ key, expected, ...request }));
-      outcomes.push({ key, expected, text: word, known: knownBefore, result });
+      const request = value === undefined ? { delete: true as const } : { value: bytes(value) };
+      const result = observeRevision(await store.write({ key, expected, ...request }));
+      outcomes.push({ key, expected, text: value, known: knownBefore, result });
     }
     return outcomes;
   };
@@ -702,22 +702,22 @@ function checkLinearizable(outcomes: readonly Outcome[], log: readonly StoreEven
     .toSorted((one, other) => one.result.revision - other.result.revision);
   assert.deepEqual(
     log.map((event) => [event.revision, event.key, event.type === 'put' ? text(event.value) : undefined]),
-    done.map(({ result, key, text: word }) => [result.revision, key, word]),
+    done.map(({ result, key, text: value }) => [result.revision, key, value]),
   );
 
   const states: { readonly revision: number; readonly modRevisions: ReadonlyMap<string, number> }[] = [];
   let modRevisions: ReadonlyMap<string, number> = new Map();
-  for (const { key, expected, text: word, known, result } of done) {
+  for (const { key, expected, text: value, known, result } of done) {
     assert.equal(modRevisions.get(key) ?? 0, expected, `the write at ${result.revision} found what it expected`);
     assert(result.revision > known, `the write at ${result.revision} comes after what was known when it was sent`);
-    modRevisions = new Map([...modRevisions, [key, word === undefined ? 0 : result.revision]]);
+    modRevisions = new Map([...modRevisions, [key, value === undefined ? 0 : result.revision]]);
     states.push({ revision: result.revision, modRevisions });
   }
 
   for (const { key, expected, known, result } of outcomes) {
     if (result.ok) continue;
-    const inTheWay = result.current?.modRevision ?? 0;
-    assert.notEqual(inTheWay, expected);
+    const conflicting = result.current?.modRevision ?? 0;
+    assert.notEqual(conflicting, expected);
     const last = states.findLastIndex(({ revision }) => revision <= result.revision);
     const first = Math.max(
       0,
@@ -725,7 +725,7 @@ function checkLinearizable(outcomes: readonly Outcome[], log: readonly StoreEven
     );
     const seen = states.slice(first, last + 1).map((state) => state.modRevisions.get(key) ?? 0);
     if (first === 0) seen.push(0);
-    assert(seen.includes(inTheWay), `${key} was at ${inTheWay} between ${known} and ${result.revision}`);
+    assert(seen.includes(conflicting), `${key} was at ${conflicting} between ${known} and ${result.revision}`);
   }
 }
 
@@ -780,7 +780,7 @@ function follow(store: Store, request: Omit<WatchRequest, 'signal'>) {
     async nextEvents(): Promise<readonly string[]> {
       for (;;) {
         const batch = await nextBatch();
-        if (batch.events.length > 0) return batch.events.map((event) => inWords(event, request.prefix));
+        if (batch.events.length > 0) return batch.events.map((event) => formatEvents(event, request.prefix));
       }
     },
     /** Returns the events until a revision is reached. */
@@ -800,10 +800,10 @@ async function take(store: Store, request: Omit<WatchRequest, 'signal'>, count: 
   const watch = follow(store, request);
   const events = await watch.events(count);
   await watch.stop();
-  return events.map((event) => inWords(event, request.prefix));
+  return events.map((event) => formatEvents(event, request.prefix));
 }
 
-function inWords(event: StoreEvent, prefix: string): string {
+function formatEvents(event: StoreEvent, prefix: string): string {
   const name = event.key.slice(prefix.length);
   return event.type === 'put'
     ? `put ${name}=${text(event.value)} at ${event.revision} since ${event.createRevision}`

@@ -36,7 +36,7 @@ export type VersionedStoreOptions = StoreLimits & {
   readonly clock: Clock;
   readonly history: History;
   /** Revisions that the history no longer needs but the journal still has. */
-  readonly superfluous?: readonly number[];
+  readonly superseded?: readonly number[];
   readonly openJournal: (listener: JournalListener) => Journal;
   /** Bytes of the newest values to hold in memory; the others are read from the journal on demand. */
   readonly heldBytes: number;
@@ -75,7 +75,7 @@ function sizeOf({ key, value }: Version): number {
 }
 
 export function createVersionedStore(options: VersionedStoreOptions): Store {
-  const { clock, history, superfluous = [], openJournal, heldBytes, seenBytes = heldBytes } = options;
+  const { clock, history, superseded = [], openJournal, heldBytes, seenBytes = heldBytes } = options;
   const { quotaBytes = Number.POSITIVE_INFINITY, onAlarm = () => {} } = options;
   let acknowledged = history.head();
   let isOpen = true;
@@ -84,13 +84,13 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   const watchers = new Set<Watcher>();
   const reads = new Set<Promise<unknown>>();
   let oldestHeld = acknowledged + 1;
-  let heldSoFar = 0;
+  let currentHeldBytes = 0;
   /** Size of appended versions that are not durable yet. */
   let unsavedBytes = 0;
 
-  const journal = openJournal({ onDurable: acknowledge, onFailed: takeBack });
+  const journal = openJournal({ onDurable: acknowledge, onFailed: rollbackUnacknowledged });
   // A failure is ignored: the next start finds the remaining versions again.
-  let compaction = discard(superfluous.map((revision) => ({ revision, value: undefined }))).catch(() => {});
+  let compaction = discard(superseded.map((revision) => ({ revision, value: undefined }))).catch(() => {});
   const quota = createQuota({
     quotaBytes,
     sizeBytes: () => journal.sizeBytes() + unsavedBytes,
@@ -124,7 +124,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     acknowledged = revision;
     for (let next = before + 1; next <= revision; next++) {
       const version = history.writtenAt(next);
-      heldSoFar += version.value?.length ?? 0;
+      currentHeldBytes += version.value?.length ?? 0;
       unsavedBytes -= sizeOf(version);
       if (version.expiresAtMs) expiry.add(version);
     }
@@ -140,7 +140,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     quota.written();
   }
 
-  function takeBack(error: Error): void {
+  function rollbackUnacknowledged(error: Error): void {
     history.rollback(acknowledged);
     openBatch = undefined;
     unsavedBytes = 0;
@@ -155,17 +155,18 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
 
   /** Releases the values written before a revision, and further values that exceed the limits. */
   function releaseValues({ before }: { before: number }): void {
-    const seen = seenByAll();
-    const mayGo = () => oldestHeld < before || heldSoFar > heldBytes || (heldSoFar > seenBytes && oldestHeld <= seen);
-    for (; oldestHeld <= acknowledged && mayGo(); oldestHeld++) {
+    const seen = minWatchPosition();
+    const isReleasable = () =>
+      oldestHeld < before || currentHeldBytes > heldBytes || (currentHeldBytes > seenBytes && oldestHeld <= seen);
+    for (; oldestHeld <= acknowledged && isReleasable(); oldestHeld++) {
       const version = history.writtenAt(oldestHeld);
-      heldSoFar -= version.value?.length ?? 0;
+      currentHeldBytes -= version.value?.length ?? 0;
       version.value = undefined;
     }
   }
 
   /** Returns the revision that every watch has passed. */
-  function seenByAll(): number {
+  function minWatchPosition(): number {
     let seen = acknowledged;
     for (const { position } of watchers) seen = Math.min(seen, position);
     return seen;
@@ -201,7 +202,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   }
 
   /** Prevents compaction from discarding values that a read is about to fetch. */
-  function reading<Result>(read: Promise<Result>): Promise<Result> {
+  function trackRead<Result>(read: Promise<Result>): Promise<Result> {
     reads.add(read);
     const done = () => void reads.delete(read);
     read.then(done, done);
@@ -241,7 +242,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
       const revision = readableRevision(at?.revision);
       const version = history.at(key, revision);
       if (!version) return { revision };
-      const [entry] = await reading(entriesOf([version]));
+      const [entry] = await trackRead(entriesOf([version]));
       return { entry: entry!, revision };
     },
 
@@ -249,7 +250,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
       assertOpen();
       const revision = readableRevision(requested);
       const { versions, count } = history.range({ prefix, start, limit, revision });
-      const entries = await reading(entriesOf(versions));
+      const entries = await trackRead(entriesOf(versions));
       return { entries, count, more: count > entries.length, revision };
     },
 
@@ -262,7 +263,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
       if (modRevision !== expected) {
         if (newest) await durability(newest);
         if (!newest || newest.deleted) return { ok: false, revision: acknowledged };
-        const [current] = await reading(entriesOf([newest]));
+        const [current] = await trackRead(entriesOf([newest]));
         return { ok: false, current: current!, revision: acknowledged };
       }
       if ('delete' in request) {
@@ -336,7 +337,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     }
 
     /** Advances over the new changes and returns those with the prefix. */
-    function take(): readonly Version[] {
+    function takeChanges(): readonly Version[] {
       // Changes are available from the compacted revision on, so a watch may be positioned right before it.
       if (watcher.position + 1 < history.compactRevision()) {
         watcher.end();
@@ -353,13 +354,13 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
 
     async function next(): Promise<IteratorResult<WatchBatch>> {
       while (!isEnded) {
-        const versions = take();
+        const versions = takeChanges();
         const revision = watcher.position;
         const isCaughtUp = revision >= acknowledged;
         const isProgress = revision > watcher.reported && (watcher.needsProgress || !isCaughtUp);
         if (isCaughtUp) watcher.needsProgress = false;
         if (versions.length > 0 || isProgress) {
-          const events = versions.length > 0 ? await reading(eventsOf(versions)) : [];
+          const events = versions.length > 0 ? await trackRead(eventsOf(versions)) : [];
           if (isEnded) break;
           watcher.reported = revision;
           return { done: false, value: { events, revision } };

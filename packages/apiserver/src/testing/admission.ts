@@ -10,7 +10,7 @@ type Given = { readonly kind: Kind; readonly objects: readonly object[] };
 /** Creates listers that contain only these objects. */
 export function lookupOf(...given: readonly Given[]): Lookup {
   return {
-    async caughtUp() {},
+    async waitForCurrent() {},
     of<T>(kind: Kind<T>): Objects<T> {
       const all = () =>
         given.filter((each) => each.kind.plural === kind.plural).flatMap(({ objects }) => objects) as T[];
@@ -69,7 +69,7 @@ export function writeOf<T>(
   };
 }
 
-const onePass = { round: 0, requestAnother() {}, notes: new Map() } as const;
+const noReinvocation = { round: 0, requestAnother() {}, notes: new Map() } as const;
 
 /** Returns the object that a plugin returns, or the message of its denial. */
 export async function admit(plugin: AdmissionPlugin, attributes: Attributes): Promise<unknown> {
@@ -78,7 +78,7 @@ export async function admit(plugin: AdmissionPlugin, attributes: Attributes): Pr
   const draft = structuredClone(attributes.object);
   let current = { ...attributes, ...(draft ? { object: draft } : {}) };
   try {
-    const object = await plugin.mutate?.(current, onePass);
+    const object = await plugin.mutate?.(current, noReinvocation);
     if (object) current = { ...current, object };
     await plugin.validate?.(current);
   } catch (error) {

@@ -3,11 +3,11 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Status } from '@kruise/api/meta/status';
-import { join } from '@kruise/client/streaming/join';
+import { joinSockets } from '@kruise/client/streaming/join';
 import { acceptPortForward, portsOf } from '@kruise/client/streaming/port-forward';
 import { acceptRemoteCommand, type RemoteCommand } from '@kruise/client/streaming/remote-command';
-import { refuseUpgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { rejectUpgrade, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 
 /** Request that a kubelet received. */
@@ -58,7 +58,7 @@ export function exited(code: number): Status {
 
 export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promise<FakeKubelet> {
   const host = options.host ?? '127.0.0.1';
-  const authority = createAuthority('fake-kubelet-ca', systemClock.now());
+  const authority = createCertificateAuthority('fake-kubelet-ca', systemClock.now());
   const { certificate, key } = authority.issue({
     subject: { commonName: 'fake-kubelet' },
     usages: ['server auth'],
@@ -76,17 +76,17 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
       : { ca: options.clientAuthority, requestCert: true, rejectUnauthorized: true }),
   });
 
-  function note(request: IncomingMessage): KubeletRequest {
+  function recordRequest(request: IncomingMessage): KubeletRequest {
     const url = new URL(request.url ?? '/', 'https://kubelet');
-    const noted = {
+    const recorded = {
       method: request.method ?? '',
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
       client: (request.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN as string | undefined,
     };
-    requests.push(noted);
-    return noted;
+    requests.push(recorded);
+    return recorded;
   }
 
   server.on('secureConnection', (socket) => {
@@ -94,8 +94,8 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('request', (request, response) => {
-    const noted = note(request);
-    if (options.answer) options.answer(noted, response, request);
+    const recorded = recordRequest(request);
+    if (options.answer) options.answer(recorded, response, request);
     else response.writeHead(404).end('404 page not found\n');
   });
   server.on('upgrade', (request, socket, head) => {
@@ -104,12 +104,12 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
       openConnections--;
     });
     socket.on('error', () => {});
-    const noted = note(request);
-    const upgrade = { method: noted.method, headers: request.headers, socket, head };
-    const [, action] = noted.path.split('/');
-    const done = action === 'portForward' ? forward(noted) : converse(noted);
+    const recorded = recordRequest(request);
+    const upgrade = { method: recorded.method, headers: request.headers, socket, head };
+    const [, action] = recorded.path.split('/');
+    const done = action === 'portForward' ? forward(recorded) : converse(recorded);
     done.catch((error: unknown) => {
-      if (!(error instanceof UpgradeRefused)) socket.destroy();
+      if (!(error instanceof UpgradeRejectedError)) socket.destroy();
     });
 
     async function forward({ query }: KubeletRequest): Promise<void> {
@@ -118,7 +118,7 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
         connect({ port, data, fail }) {
           const target = connect(port, '127.0.0.1');
           target.once('error', (error) => fail(`error forwarding port ${port} to pod: ${error.message}`));
-          target.once('connect', () => void join(data, target));
+          target.once('connect', () => void joinSockets(data, target));
         },
       });
     }
@@ -126,15 +126,15 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
     async function converse({ query, path }: KubeletRequest): Promise<void> {
       const asked = (name: string) => query.get(name) === '1';
       const streams = { stdin: asked('input'), stdout: asked('output'), stderr: asked('error'), tty: asked('tty') };
-      if (path.endsWith('/missing')) throw refuseUpgrade(upgrade, 500, 'container not found ("missing")');
+      if (path.endsWith('/missing')) throw rejectUpgrade(upgrade, 500, 'container not found ("missing")');
       if (!streams.stdin && !streams.stdout && !streams.stderr) {
-        throw refuseUpgrade(upgrade, 400, 'you must specify at least 1 of stdin, stdout, stderr');
+        throw rejectUpgrade(upgrade, 400, 'you must specify at least 1 of stdin, stdout, stderr');
       }
       const command = await acceptRemoteCommand(upgrade, systemClock, {
         ...streams,
         stderr: streams.stderr && !streams.tty,
       });
-      command.end(await (options.run ?? echo)(command, query.getAll('command'), noted));
+      command.end(await (options.run ?? echo)(command, query.getAll('command'), recorded));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));

@@ -3,7 +3,7 @@ import { Agent, request as requestSecure } from 'node:https';
 import type { Listening } from './test-server.ts';
 
 /** Raw response. */
-export type RawAnswer = {
+export type RawResponse = {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -20,15 +20,15 @@ export type RawOptions = {
 /** Sends requests to a listening server, as its administrator or anonymously, and returns raw responses. */
 export function rawRequests(
   { url, kubeconfig }: Listening,
-  { asNobody = false }: { readonly asNobody?: boolean } = {},
+  { anonymous = false }: { readonly anonymous?: boolean } = {},
 ): {
-  (path: string, options?: RawOptions): Promise<RawAnswer>;
+  (path: string, options?: RawOptions): Promise<RawResponse>;
   close(): void;
 } {
   const { ca, ...own } = credentialsIn({ kubeconfig });
-  const agent = new Agent({ keepAlive: true, ca, ...(asNobody ? {} : own) });
+  const agent = new Agent({ keepAlive: true, ca, ...(anonymous ? {} : own) });
   const ask = (path: string, { body, ...options }: RawOptions = {}) =>
-    new Promise<RawAnswer>((resolve, reject) => {
+    new Promise<RawResponse>((resolve, reject) => {
       const send: typeof request = requestSecure;
       const { hostname, port } = new URL(url);
       // A URL would be normalized: `..` and `//` must arrive unchanged.

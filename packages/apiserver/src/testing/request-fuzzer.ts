@@ -155,11 +155,11 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
       'HEAD',
       'x',
     ]);
-    const isNamed =
+    const hasName =
       subresource !== undefined || method === 'PUT' || method === 'PATCH' || (method !== 'POST' && chance(0.5));
     const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
     const place = kind.scope === 'Namespaced' ? `/namespaces/${namespace}` : '';
-    const path = `${root}${place}/${kind.plural}${isNamed ? `/${name}` : ''}${subresource === undefined ? '' : `/${subresource}`}`;
+    const path = `${root}${place}/${kind.plural}${hasName ? `/${name}` : ''}${subresource === undefined ? '' : `/${subresource}`}`;
     if (method === 'GET' || method === 'HEAD' || (method === 'DELETE' && chance(0.7))) {
       return { method, path: target(path), headers: headers() };
     }

@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@kruise/client/client';
-import { fixedCredentials } from '@kruise/client/credentials';
+import { staticCredentials } from '@kruise/client/credentials';
 import { createHttpTransport } from '@kruise/client/http-transport';
 import { formatKubeconfig, kubeconfigFileOf } from '@kruise/client/kubeconfig-file';
 import type { Transport } from '@kruise/client/transport';
-import { type Authority, createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+  type KeyPair,
+} from '@kruise/machinery/x509/certificate';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { systemClock, systemRandom } from '@kruise/values/system';
@@ -89,7 +93,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   } = options;
   const folder = disk || https ? mkdtempSync(join(tmpdir(), 'kruise-test-')) : undefined;
   const failures: unknown[] = [];
-  const authority = https ? createAuthority('kruise-test', clock.now()) : undefined;
+  const authority = https ? createCertificateAuthority('kruise-test', clock.now()) : undefined;
   const server = await startApiServer({
     freezeObjects: true,
     ...parts,
@@ -108,10 +112,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     if (failures.length > 0) throw new AggregateError(failures.splice(0), 'something went wrong within the server');
   };
   const reachable = (transportOf: (user: User) => Transport): TestServer => {
-    const clientOf = (someone: User) => createClient(transportOf(someone));
+    const clientOf = (otherUser: User) => createClient(transportOf(otherUser));
     return { client: clientOf(user), core: server.core, clientOf, close, [Symbol.asyncDispose]: close };
   };
-  if (!authority) return reachable((someone) => inProcessTransport(server.core, authenticated(someone)));
+  if (!authority) return reachable((otherUser) => inProcessTransport(server.core, authenticated(otherUser)));
 
   const pair = authority.issue({
     subject: { commonName: 'kube-apiserver' },
@@ -119,8 +123,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     hosts: ['localhost', '127.0.0.1'],
     nowMs: clock.now(),
   });
-  const { port, announced } = await server.serveHttps({ host: '127.0.0.1', port: 0, ...pair });
-  await announced;
+  const { port, registered } = await server.serveHttps({ host: '127.0.0.1', port: 0, ...pair });
+  await registered;
   const url = `https://127.0.0.1:${port}`;
   const text = formatKubeconfig(
     kubeconfigFileOf({
@@ -132,12 +136,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   );
   const path = join(folder!, 'kubeconfig');
   writeFileSync(path, text, { mode: 0o600 });
-  const remote = reachable((someone) => {
-    const certificate = certificateOf(someone, authority, clock);
+  const remote = reachable((otherUser) => {
+    const certificate = certificateOf(otherUser, authority, clock);
     const transport = createHttpTransport({
       server: url,
       authorities: authority.certificate,
-      credentials: fixedCredentials({ certificate }),
+      credentials: staticCredentials({ certificate }),
       clock,
     });
     closers.push(() => transport.close());
@@ -157,7 +161,7 @@ function authenticated(user: User): User {
   return user.groups.includes(group) ? user : { ...user, groups: [...user.groups, group] };
 }
 
-function certificateOf({ username, groups }: User, authority: Authority, clock: Clock): KeyPair {
+function certificateOf({ username, groups }: User, authority: CertificateAuthority, clock: Clock): KeyPair {
   return authority.issue({
     subject: { commonName: username, organizations: groups },
     usages: ['client auth'],

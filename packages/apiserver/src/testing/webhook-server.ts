@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 
 /** Handles a review in a test's webhook: returns a response, or a complete body instead of a review. */
 export type Handler = (request: ReviewRequest, path: string) => Response | Promise<Response>;
@@ -32,7 +32,7 @@ export async function startWebhookServer(
   hosts: readonly string[] = ['127.0.0.1'],
   nowMs = Date.parse('2026-01-01T00:00:00Z'),
 ): Promise<WebhookServer> {
-  const authority = createAuthority('webhook-test', nowMs);
+  const authority = createCertificateAuthority('webhook-test', nowMs);
   const { certificate, key } = authority.issue({
     subject: { commonName: 'webhook' },
     usages: ['server auth'],

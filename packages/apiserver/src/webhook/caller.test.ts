@@ -16,13 +16,13 @@ import { createServiceResolver } from './service-resolver.ts';
 
 const options = { timeoutSeconds: 10, signal: new AbortController().signal };
 const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: 'u' } };
-const nobody = () => {
+const resolveNothing = () => {
   throw new Error('no services here');
 };
 
 test('the caller sends a review and returns the response', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }));
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   const answer = await caller.call({ url: `${server.url}/path`, caBundle: server.caBundle }, review, options);
   const { request: _, ...rest } = review;
   assert.deepEqual(answer, { ...rest, response: { uid: 'u', allowed: true } });
@@ -35,7 +35,7 @@ test('the caller calls an in-process webhook without a socket', async () => {
     ['https://kruise.example/x', () => 'by URL'],
     ['kruise-system/kruise-webhook-service/mutate-pod', (asked: unknown) => asked],
   ]);
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody, inProcess });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing, inProcess });
   assert.equal(await caller.call({ url: 'https://kruise.example/x' }, review, options), 'by URL');
   const behind = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/mutate-pod' };
   assert.equal(await caller.call({ service: behind }, review, options), review);
@@ -55,7 +55,11 @@ const broken: { readonly name: string; readonly webhook: () => unknown; readonly
 for (const { name, webhook, message } of broken) {
   test(`the call fails for an in-process webhook that ${name}`, async () => {
     const clock = virtualClock();
-    const caller = createWebhookCaller({ clock, resolve: nobody, inProcess: new Map([['https://here/', webhook]]) });
+    const caller = createWebhookCaller({
+      clock,
+      resolve: resolveNothing,
+      inProcess: new Map([['https://here/', webhook]]),
+    });
     const calling = assert.rejects(caller.call({ url: 'https://here/' }, review, options), {
       name: 'WebhookCallError',
       message,
@@ -102,7 +106,7 @@ describe('a webhook behind a Service in another network', () => {
 });
 
 test("a refused connection yields Go's error", async () => {
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   await assert.rejects(caller.call({ url: 'https://127.0.0.1:1' }, review, options), {
     message: 'Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
   });
@@ -110,7 +114,7 @@ test("a refused connection yields Go's error", async () => {
 
 test('only the configured CAs are trusted', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }));
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   await assert.rejects(
     caller.call({ url: server.url }, review, options),
     /: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
@@ -119,7 +123,7 @@ test('only the configured CAs are trusted', async () => {
 
 test('the certificate must match the server name', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }), ['other.example']);
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   await assert.rejects(
     caller.call({ url: server.url, caBundle: server.caBundle }, review, options),
     /: x509: cannot validate certificate for 127\.0\.0\.1 because it doesn't contain any IP SANs$/,
@@ -132,7 +136,7 @@ test('a call ends at its timeout', async () => {
     clock.advance(10_000);
     return new Promise(() => {});
   });
-  const caller = createWebhookCaller({ clock, resolve: nobody });
+  const caller = createWebhookCaller({ clock, resolve: resolveNothing });
   await assert.rejects(
     caller.call({ url: server.url, caBundle: server.caBundle }, review, options),
     /^WebhookCallError: Post "https:\/\/127\.0\.0\.1:\d+\/\?timeout=10s": context deadline exceeded$/,
@@ -145,7 +149,7 @@ test('a call ends when its request is cancelled', async () => {
     gone.abort();
     return new Promise(() => {});
   });
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   const calling = { timeoutSeconds: 10, signal: gone.signal };
   await assert.rejects(
     caller.call({ url: server.url, caBundle: server.caBundle }, review, calling),
@@ -159,7 +163,7 @@ test("integers beyond JavaScript's precision are sent exactly", async () => {
     sent = String(request['size']);
     return { allowed: true };
   });
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   const large = { ...review, request: { uid: 'u', size: 2n ** 60n } };
   await caller.call({ url: server.url, caBundle: server.caBundle }, large, options);
   assert.equal(sent, String(2 ** 60));
@@ -171,7 +175,7 @@ test('a server without TLS is reported', async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
   await assert.rejects(
     caller.call({ url: `https://127.0.0.1:${port}/` }, review, options),
     /: http: server gave HTTP response to HTTPS client$/,
@@ -188,7 +192,7 @@ const answers = [
 for (const { status, body, fault } of answers) {
   test(`a response ${status} with "${body}" is a failure`, async () => {
     await using server = await startWebhookServer(() => ({ raw: { status, body } }));
-    const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+    const caller = createWebhookCaller({ clock: systemClock, resolve: resolveNothing });
     await assert.rejects(caller.call({ url: server.url, caBundle: server.caBundle }, review, options), {
       message: fault,
     });

@@ -8,7 +8,7 @@ import { stringify } from '@kruise/values/go-json';
 import { quote } from '@kruise/values/go-syntax';
 import { dialingAgent } from '../connect/dialing-agent.ts';
 import type { Dial } from '../connect/node-connector.ts';
-import { connectionFault, statusFault } from './go-faults.ts';
+import { connectionError, statusError } from './go-faults.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 
 /**
@@ -43,7 +43,7 @@ export type WebhookCaller = {
 /** Maximum number of configurations with kept connections; the least recently used is closed first. */
 const maxAgents = 200;
 /** Maximum size of a response. */
-const maxAnswerBytes = 16 * 1024 * 1024;
+const maxResponseBytes = 16 * 1024 * 1024;
 
 export function createWebhookCaller(parts: {
   readonly clock: Clock;
@@ -75,13 +75,13 @@ export function createWebhookCaller(parts: {
     client: WebhookClientConfig,
     body: string,
     { timeoutSeconds, signal }: CallOptions,
-  ): Promise<Answer> {
+  ): Promise<ParsedResponse> {
     const address = addressOf(client);
     const url = `${address.url}?timeout=${timeoutSeconds}s`;
     const expiry = new AbortController();
     const cancel = clock.setTimer(timeoutSeconds * 1000, () => expiry.abort());
     try {
-      return await exchange(address, {
+      return await httpRequest(address, {
         ...(client.service ? resolve({ ...client.service, port: client.service.port ?? 443 }) : {}),
         query: `?timeout=${timeoutSeconds}s`,
         body,
@@ -91,7 +91,7 @@ export function createWebhookCaller(parts: {
     } catch (error) {
       const why = expiry.signal.aborted
         ? 'context deadline exceeded'
-        : connectionFault(error as Error, address.servername || address.host, clock.now());
+        : connectionError(error as Error, address.servername || address.host, clock.now());
       throw new WebhookCallError(`Post ${quote(url)}: ${why}`, { cause: error });
     } finally {
       cancel();
@@ -101,7 +101,7 @@ export function createWebhookCaller(parts: {
   return {
     async call(client, review, options) {
       const local = inProcess?.get(inProcessKey(client));
-      if (local) return answered(clock, local, review, options);
+      if (local) return callInProcess(clock, local, review, options);
       return read(await post(client, stringify(review), options));
     },
     close() {
@@ -112,7 +112,7 @@ export function createWebhookCaller(parts: {
 }
 
 /** Calls an in-process webhook with a timeout; an error that it throws counts as a failed call. */
-async function answered(
+async function callInProcess(
   clock: Clock,
   webhook: InProcessWebhook,
   review: unknown,
@@ -164,7 +164,7 @@ function addressOf({ url, service }: WebhookClientConfig): Address {
   };
 }
 
-type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
+type ParsedResponse = { readonly status: number; readonly type: string; readonly body: Buffer };
 
 type Exchange = {
   /** Host to connect to, if it differs from the URL. */
@@ -176,7 +176,7 @@ type Exchange = {
   readonly signal: AbortSignal;
 };
 
-function exchange(address: Address, { host, port, query, body, agent, signal }: Exchange): Promise<Answer> {
+function httpRequest(address: Address, { host, port, query, body, agent, signal }: Exchange): Promise<ParsedResponse> {
   return new Promise((resolve, reject) => {
     const request = httpsRequest(
       {
@@ -213,15 +213,15 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
+    if (size > maxResponseBytes) throw new Error(`the answer is larger than ${maxResponseBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function read({ status, type, body }: Answer): unknown {
+function read({ status, type, body }: ParsedResponse): unknown {
   if (status < 200 || status > 206) {
-    throw new WebhookCallError(statusFault(status, type.startsWith('text/') ? body.toString().trim() : 'unknown'));
+    throw new WebhookCallError(statusError(status, type.startsWith('text/') ? body.toString().trim() : 'unknown'));
   }
   try {
     return parseJson(body);

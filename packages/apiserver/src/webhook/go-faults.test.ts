@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectionFault, statusFault } from './go-faults.ts';
+import { connectionError, statusError } from './go-faults.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const at = { address: '10.0.0.1', port: 443 };
@@ -44,15 +44,15 @@ const rows: readonly [code: string, more: object, name: string, expected: string
 ];
 for (const [code, more, name, expected] of rows) {
   test(`${code} ${JSON.stringify(more)} yields ${expected}`, () => {
-    assert.equal(connectionFault(Object.assign(new Error('what it is'), { code, ...more }), name, now), expected);
+    assert.equal(connectionError(Object.assign(new Error('what it is'), { code, ...more }), name, now), expected);
   });
 }
 
 test('a status without its own error text includes the body', () => {
-  assert.equal(statusFault(500, 'boom'), 'an error on the server ("boom") has prevented the request from succeeding');
-  assert.equal(statusFault(403, 'no'), 'forbidden: no');
+  assert.equal(statusError(500, 'boom'), 'an error on the server ("boom") has prevented the request from succeeding');
+  assert.equal(statusError(403, 'no'), 'forbidden: no');
   assert.equal(
-    statusFault(418, ''),
+    statusError(418, ''),
     'the server responded with the status code 418 but did not return more information',
   );
 });

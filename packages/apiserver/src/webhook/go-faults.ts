@@ -1,7 +1,7 @@
 /** Connection and request errors in Go's wording: users search for these texts in logs and events. */
 
 /** Returns the reason of a connection failure. `name` is the required name of the server certificate. */
-export function connectionFault(error: Error, name: string, nowMs: number): string {
+export function connectionError(error: Error, name: string, nowMs: number): string {
   const { code, address, port, hostname, cert, syscall } = error as ConnectionError;
   const dial = `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}`;
   switch (code) {
@@ -81,10 +81,10 @@ const known: { readonly [status: number]: string } = {
 };
 
 /** Returns the error for a status other than success. `said` is the body, if it is text. */
-export function statusFault(status: number, said: string): string {
+export function statusError(status: number, body: string): string {
   if (known[status]) return known[status];
-  if (status === 403) return `forbidden: ${said}`;
+  if (status === 403) return `forbidden: ${body}`;
   if (status >= 500)
-    return `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`;
+    return `an error on the server (${JSON.stringify(body)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
 }

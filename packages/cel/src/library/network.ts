@@ -7,7 +7,7 @@ import {
   formatAddress,
   formatPrefix,
   isMappedAddress,
-  masked,
+  maskPrefix,
   type Prefix,
   parseAddress,
   parsePrefix,
@@ -245,7 +245,7 @@ export const networkLibrary: Library = {
     {
       name: 'masked',
       overloads: [
-        method('cidr_masked', [cidrType], cidrType, (block) => new CidrValue(masked((block as CidrValue).prefix))),
+        method('cidr_masked', [cidrType], cidrType, (block) => new CidrValue(maskPrefix((block as CidrValue).prefix))),
       ],
       cost: constantCost(1),
     },

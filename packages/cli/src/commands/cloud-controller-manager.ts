@@ -22,13 +22,13 @@ export async function cloudControllerManager(flags: CloudControllerManagerFlags)
   const isReady = () => {
     if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('caches have not synced yet');
   };
-  return runComponent(name, flags, { controllers: isReady }, async (surroundings) => {
-    const { client, log, metrics, leaderElection, signal } = surroundings;
+  return runComponent(name, flags, { controllers: isReady }, async (context) => {
+    const { client, log, metrics, leaderElection, signal } = context;
     await runCloudControllerManager(
       {
         provider,
         client,
-        clientOf: accountClients(name, surroundings, flags),
+        clientOf: accountClients(name, context, flags),
         clock: systemClock,
         random: systemRandom,
         log,

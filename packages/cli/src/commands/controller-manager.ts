@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { runControllerManager, unknownControllers } from '@kruise/controlplane/controllers/controller-manager';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
-import { type Authority, authority } from '@kruise/machinery/x509/certificate';
+import { type CertificateAuthority, loadCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { accountClients } from '../account-clients.ts';
 import { isSet, readFileOf, runComponent } from '../component.ts';
@@ -21,12 +21,12 @@ export async function controllerManager(flags: ControllerManagerFlags): Promise<
   const isReady = () => {
     if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('caches have not synced yet');
   };
-  return runComponent(name, flags, { controllers: isReady }, async (surroundings) => {
-    const { client, authorities = '', log, metrics, leaderElection, signal } = surroundings;
+  return runComponent(name, flags, { controllers: isReady }, async (context) => {
+    const { client, authorities = '', log, metrics, leaderElection, signal } = context;
     await runControllerManager(
       {
         client,
-        clientOf: accountClients(name, surroundings, flags),
+        clientOf: accountClients(name, context, flags),
         clock: systemClock,
         random: systemRandom,
         log,
@@ -63,14 +63,17 @@ function settingsOf(flags: ControllerManagerFlags): Partial<ControllerSettings> 
   };
 }
 
-function signerOf({ clusterSigningCertFile, clusterSigningKeyFile }: ControllerManagerFlags): Authority | undefined {
+function signerOf({
+  clusterSigningCertFile,
+  clusterSigningKeyFile,
+}: ControllerManagerFlags): CertificateAuthority | undefined {
   if (clusterSigningCertFile === undefined && clusterSigningKeyFile === undefined) return undefined;
   if (clusterSigningCertFile === undefined || clusterSigningKeyFile === undefined) {
     throw new Error('--cluster-signing-cert-file and --cluster-signing-key-file must be set together');
   }
   const certificate = readFileOf('--cluster-signing-cert-file', clusterSigningCertFile);
   const key = readFileOf('--cluster-signing-key-file', clusterSigningKeyFile);
-  return authority({ certificate, key }, createPrivateKey(key));
+  return loadCertificateAuthority({ certificate, key }, createPrivateKey(key));
 }
 
 function thresholdOf(text: string | undefined): number | undefined {

@@ -1,24 +1,24 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Connected, connect } from '@kruise/client/connect';
+import { type ClusterConnection, connect } from '@kruise/client/connect';
 import { serveHealth } from '@kruise/client/health';
 import { loadKubeconfig } from '@kruise/client/kubeconfig';
 import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { clusterGates } from '@kruise/cluster/feature-gates';
-import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
 import {
   type CertificateStore,
   isValid,
-  keepCertificate,
-  nodeClientWish,
-  nodeServingWish,
+  nodeClientCertificateSpec,
+  nodeServingCertificateSpec,
   requestCertificate,
+  rotateCertificates,
 } from '@kruise/node/kubelet/certificates';
 import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
 import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/log-rotation';
@@ -28,7 +28,7 @@ import {
   machineCapacity,
   machineDns,
   machineInfo,
-  machineSupplies,
+  machineObservations,
 } from '@kruise/node/kubelet/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
@@ -51,7 +51,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   mkdirSync(certificates, { recursive: true, mode: 0o700 });
   const address = flags.nodeIp ?? machineAddress() ?? '127.0.0.1';
 
-  const { client, close } = await connected({ flags, nodeName, certificates, log }, signal);
+  const { client, close } = await connectAsNode({ flags, nodeName, certificates, log }, signal);
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const port = Number(flags.port);
@@ -88,12 +88,12 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       )
     : undefined;
   const store = pairStore(join(certificates, 'kubelet.crt'), join(certificates, 'kubelet.key'));
-  const serving = nodeServingWish(nodeName, [nodeName, address]);
+  const serving = nodeServingCertificateSpec(nodeName, [nodeName, address]);
   const context = { clock: systemClock, random: systemRandom, log };
   const isRotated = flags.rotateServerCertificates ?? false;
   const pair = isRotated
-    ? await present(store, () => requestCertificate(client, context, serving, signal))
-    : ownCertificate(store, nodeName, address);
+    ? await loadOrCreate(store, () => requestCertificate(client, context, serving, signal))
+    : selfSignedCertificate(store, nodeName, address);
   const listening = await listenKubelet(
     running.handler,
     {
@@ -106,7 +106,11 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
     signal,
   );
   if (isRotated) {
-    void keepCertificate(context, { client, wish: () => serving, store, onChange: listening.renew }, signal);
+    void rotateCertificates(
+      context,
+      { client, certificateSpec: () => serving, store, onChange: listening.setCertificate },
+      signal,
+    );
   }
   const healthPort = Number(flags.healthzPort);
   const health =
@@ -119,7 +123,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   return 0;
 }
 
-type Place = {
+type ConnectOptions = {
   readonly flags: KubeletFlags;
   readonly nodeName: string;
   readonly certificates: string;
@@ -130,10 +134,10 @@ type Place = {
  * Connects to the API server as the node: with a kubeconfig, or with a client certificate that is requested first and
  * rotated from then on.
  */
-async function connected(
-  { flags, nodeName, certificates, log }: Place,
+async function connectAsNode(
+  { flags, nodeName, certificates, log }: ConnectOptions,
   signal: AbortSignal,
-): Promise<Pick<Connected, 'client' | 'close'>> {
+): Promise<Pick<ClusterConnection, 'client' | 'close'>> {
   const userAgent = 'kubelet/v1.33';
   if (flags.bootstrapKubeconfig === undefined) {
     return connect(systemClock, { userAgent, ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }) });
@@ -142,8 +146,8 @@ async function connected(
   const store = pairStore(file, file);
   const context = { clock: systemClock, random: systemRandom, log };
   const bootstrap = connect(systemClock, { userAgent, path: flags.bootstrapKubeconfig });
-  const wish = nodeClientWish(nodeName);
-  let current = await present(store, () => requestCertificate(bootstrap.client, context, wish, signal));
+  const wish = nodeClientCertificateSpec(nodeName);
+  let current = await loadOrCreate(store, () => requestCertificate(bootstrap.client, context, wish, signal));
   const client = bootstrap.as({ current: () => ({ certificate: current }) }, { userAgent });
   if (flags.kubeconfig !== undefined && !existsSync(flags.kubeconfig)) {
     writeFileSync(flags.kubeconfig, kubeconfigFor(flags.bootstrapKubeconfig, file), { mode: 0o600 });
@@ -152,7 +156,7 @@ async function connected(
     current = pair;
     log.info({ node: nodeName }, 'client certificate rotated');
   };
-  void keepCertificate(context, { client, wish: () => wish, store, onChange }, signal);
+  void rotateCertificates(context, { client, certificateSpec: () => wish, store, onChange }, signal);
   return { client, close: bootstrap.close };
 }
 
@@ -171,7 +175,7 @@ function kubeconfigFor(bootstrap: string, file: string): string {
 }
 
 /** Returns the stored certificate if it is still valid, otherwise stores a new one. */
-async function present(store: CertificateStore, make: () => Promise<KeyPair>): Promise<KeyPair> {
+async function loadOrCreate(store: CertificateStore, make: () => Promise<KeyPair>): Promise<KeyPair> {
   const kept = store.read();
   if (kept && isValid(kept.certificate, systemClock.now())) return kept;
   const made = await make();
@@ -180,11 +184,11 @@ async function present(store: CertificateStore, make: () => Promise<KeyPair>): P
 }
 
 /** Returns the stored self-signed serving certificate, or creates it. */
-function ownCertificate(store: CertificateStore, nodeName: string, address: string): KeyPair {
+function selfSignedCertificate(store: CertificateStore, nodeName: string, address: string): KeyPair {
   const kept = store.read();
   if (kept && isValid(kept.certificate, systemClock.now())) return kept;
   const nowMs = systemClock.now();
-  const authority = createAuthority(`${nodeName}-ca@${Math.floor(nowMs / 1000)}`, nowMs);
+  const authority = createCertificateAuthority(`${nodeName}-ca@${Math.floor(nowMs / 1000)}`, nowMs);
   const made = authority.issue({
     subject: { commonName: nodeName },
     usages: ['server auth'],
@@ -249,7 +253,7 @@ async function machineOf(
     ...common,
     runtime,
     settings: { ...settings, ...(linux ? { cgroupDriver: linux.cgroupDriver } : {}) },
-    supplies: () => machineSupplies(rootDirectory),
+    supplies: () => machineObservations(rootDirectory),
   };
 }
 

@@ -49,9 +49,9 @@ function shownOf(line: string, component: string | undefined, asJson: boolean): 
   }
   if (component !== undefined && entry.component !== component) return undefined;
   if (asJson) return line;
-  const { time, level, message, component: who, ...rest } = entry;
+  const { time, level, message, component: componentName, ...rest } = entry;
   const fields = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
-  return [time, String(level).toUpperCase(), who ?? '-', message, ...fields].join(' ');
+  return [time, String(level).toUpperCase(), componentName ?? '-', message, ...fields].join(' ');
 }
 
 function textOf(value: unknown): string {

@@ -64,7 +64,7 @@ export async function manager(flags: Flags): Promise<number> {
       workers: Object.fromEntries(workerFlags.map((name) => [name, Number(text(`${name}Workers`))])),
       rateLimiter: (clock) =>
         defaultRateLimiter(clock, {
-          firstMs: durationMs('rateLimiterBaseDelay'),
+          initialMs: durationMs('rateLimiterBaseDelay'),
           maxMs: durationMs('rateLimiterMaxDelay'),
           perSecond: Number(text('rateLimiterQps')),
           burst: Number(text('rateLimiterBucketSize')),

@@ -1,5 +1,5 @@
 import { parseDuration } from '@kruise/values/duration';
-import { askControl, type NodeState, type Question } from '../control.ts';
+import { type ControlRequest, type NodeState, sendControlRequest } from '../control.ts';
 import { dataDirectory, runningCluster } from '../data-directory.ts';
 
 type Place = { readonly data?: string };
@@ -45,7 +45,7 @@ function labelOf(text: string): readonly [string, string] {
   return [key, value];
 }
 
-async function ask<T>({ data }: Place, question: Question): Promise<T> {
+async function ask<T>({ data }: Place, controlRequest: ControlRequest): Promise<T> {
   const directory = dataDirectory(data);
   const running = runningCluster(directory);
   if (!running) throw new Error(`no cluster is running in ${directory.path}: start one with kruise up`);
@@ -53,5 +53,5 @@ async function ask<T>({ data }: Place, question: Question): Promise<T> {
     throw new Error(
       'the running process is only an API server and has no simulated nodes: start the cluster with kruise up',
     );
-  return askControl(running.control, question);
+  return sendControlRequest(running.control, controlRequest);
 }

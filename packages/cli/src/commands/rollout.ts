@@ -36,7 +36,7 @@ export async function planCommand(target: string, options: RolloutPlanOptions): 
   const stop = new AbortController();
   try {
     const planned = options.filename
-      ? await applied(client, options.filename, { namespace, name })
+      ? await dryRunApply(client, options.filename, { namespace, name })
       : await client.get(cloneSet, { namespace, name });
     const settings = managerSettings({ gates: featureGates(parseFeatureGates(options.featureGates ?? '')) });
     const caches = createCaches(client, systemClock, systemRandom, {}, stop.signal);
@@ -52,7 +52,7 @@ export async function planCommand(target: string, options: RolloutPlanOptions): 
 }
 
 /** Returns the object that a server-side dry-run apply of the manifest yields. */
-async function applied(client: Client, file: string, reference: { namespace: string; name: string }) {
+async function dryRunApply(client: Client, file: string, reference: { namespace: string; name: string }) {
   const manifest = parseYaml(readFileSync(file, 'utf8')) as JsonObject & { readonly metadata?: object };
   const isOlder = manifest['apiVersion'] === 'apps.kruise.io/v1alpha1';
   const object = { ...manifest, metadata: { ...manifest.metadata, ...reference } };
@@ -63,7 +63,7 @@ async function applied(client: Client, file: string, reference: { namespace: str
   return convertObject(answer as unknown as JsonObject, 'apps.kruise.io/v1beta1') as unknown as CloneSet;
 }
 
-function describe(name: string, { revision, waves, isWhole, blockers }: RolloutPlan): string {
+function describe(name: string, { revision, waves, isComplete, blockers }: RolloutPlan): string {
   const lines = waves.flatMap((wave, index) => [
     `${index + 1}.`,
     ...wave.map(
@@ -74,7 +74,7 @@ function describe(name: string, { revision, waves, isWhole, blockers }: RolloutP
   return [
     `cloneset/${name} to revision ${revision}: ${waves.length === 0 ? 'nothing to do' : `${waves.length} waves`}`,
     ...lines,
-    ...(isWhole ? [] : ['   …']),
+    ...(isComplete ? [] : ['   …']),
     ...(blockers.length > 0 ? ['Blocked by:', ...blockers.map((each) => `   ${each}`)] : []),
   ].join('\n');
 }

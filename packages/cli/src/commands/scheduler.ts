@@ -23,8 +23,8 @@ export async function scheduler(given: SchedulerFlags, isGiven: (flag: string) =
   const isReady = () => {
     if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('caches have not synced yet');
   };
-  return runComponent('kube-scheduler', flags, { caches: isReady }, async (surroundings) => {
-    const { client, log, metrics, registry, leaderElection, signal } = surroundings;
+  return runComponent('kube-scheduler', flags, { caches: isReady }, async (context) => {
+    const { client, log, metrics, registry, leaderElection, signal } = context;
     const profiles = configuration.profiles.map(({ schedulerName }) => schedulerName);
     await runScheduler(
       {

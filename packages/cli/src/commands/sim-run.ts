@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { parseYaml, splitYamlDocuments } from '@kruise/schema/yaml-text';
-import { drawStory } from '@kruise/sim/picture';
+import { renderTimeline } from '@kruise/sim/picture';
 import { parsePlan } from '@kruise/sim/plan';
-import { play } from '@kruise/sim/play';
+import { simulateManifests } from '@kruise/sim/play';
 
 export type SimRunOptions = {
   readonly plan?: string;
@@ -21,13 +21,13 @@ export async function simRun(files: readonly string[], options: SimRunOptions): 
   if (!(minutes > 0)) throw new Error(`--minutes must be a positive number, not ${options.minutes}`);
   if (!Number.isInteger(nodes) || nodes < 1) throw new Error(`--nodes must be a positive number, not ${options.nodes}`);
   const planText = options.plan === undefined ? '[]' : readFileSync(options.plan, 'utf8');
-  const story = await play({
+  const story = await simulateManifests({
     manifests,
     plan: (names) => parsePlan(planText, names),
     minutes,
     seed: options.seed,
     nodes,
-    tell: (atMs, line) => console.log(`${timeOf(atMs)}  ${line}`),
+    onLine: (atMs, line) => console.log(`${timeOf(atMs)}  ${line}`),
   });
   for (const [name, samples] of story.samples) {
     const { available, wanted } = samples.at(-1)!;
@@ -36,7 +36,7 @@ export async function simRun(files: readonly string[], options: SimRunOptions): 
       `${name}: ${available} of ${wanted} available at the end${Number.isFinite(least) ? `, minimum ${least}` : ''}`,
     );
   }
-  if (options.svg !== undefined) writeFileSync(options.svg, drawStory(story));
+  if (options.svg !== undefined) writeFileSync(options.svg, renderTimeline(story));
   return 0;
 }
 

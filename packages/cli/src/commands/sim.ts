@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { addReached, type Reached } from '@kruise/sim/coverage';
-import { type FaultKind, told } from '@kruise/sim/faults';
+import { addCoverage, type Coverage } from '@kruise/sim/coverage';
+import { describeFault, type FaultKind } from '@kruise/sim/faults';
 import { invariants } from '@kruise/sim/invariants/catalogue';
 import { type Result, run } from '@kruise/sim/run';
 import { shrink } from '@kruise/sim/shrink';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
-import { inWorkers, serveAsWorker } from '../worker-pool.ts';
+import { runInWorkers, serveAsWorker } from '../worker-pool.ts';
 
 export type SimOptions = {
   readonly seeds: string;
@@ -23,14 +23,14 @@ export type SimOptions = {
 
 /** The part of a result that a worker process sends to its parent. */
 type Outcome = Omit<Result, 'view'>;
-type Order = { readonly seed: string; readonly minutes: number };
+type Task = { readonly seed: string; readonly minutes: number };
 
 /** Runs simulations from seeds until one fails or all pass. */
 export async function sim(options: SimOptions): Promise<number> {
   if (options.worker === 'worlds') return serveAsWorker(outcomeOf);
   if (options.worker === 'mutants') return serveAsWorker(findMutant);
   const minutes = Number(options.minutes);
-  if (options.seed !== undefined) return one(options.seed, minutes, options.verbose ?? false);
+  if (options.seed !== undefined) return runOne(options.seed, minutes, options.verbose ?? false);
   const count = wholeNumber('--seeds', options.seeds);
   const workers = wholeNumber('--workers', options.workers ?? String(availableParallelism()));
   const base = options.from ?? Date.now().toString(36);
@@ -39,8 +39,8 @@ export async function sim(options: SimOptions): Promise<number> {
   return soak({ base, ...limit, minutes, workers, showsCoverage: options.coverage ?? false });
 }
 
-async function outcomeOf(order: Order): Promise<Outcome> {
-  const { view: _, ...outcome } = await run({ ...order, freezesObjects: false });
+async function outcomeOf(task: Task): Promise<Outcome> {
+  const { view: _, ...outcome } = await run({ ...task, freezesObjects: false });
   return outcome;
 }
 
@@ -62,22 +62,22 @@ type Soak = {
 
 async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, ...more }: Soak): Promise<number> {
   const { forMs = Number.POSITIVE_INFINITY, showsCoverage } = more;
-  const begun = performance.now();
+  const startMs = performance.now();
   const totals = createTotals();
   const last = Number.isFinite(count) ? `to ${base}-${count}` : 'and so on';
   console.log(`Simulations ${base}-1 ${last}: ${minutes} minutes of fault injection each, then time to converge.`);
   console.log(
     `${invariants.length} invariants are checked at every write; at the end all objects must have converged.`,
   );
-  function* orders(): Generator<Order> {
+  function* tasks(): Generator<Task> {
     for (const seed of seedsOf(base, count)) {
-      if (performance.now() - begun >= forMs) return;
+      if (performance.now() - startMs >= forMs) return;
       yield { seed, minutes };
     }
   }
-  const worlds = inWorkers<Order, Outcome>(['sim', '--worker', 'worlds'], workers, orders(), {
-    limitMs: longestWorldMs,
-    resultOf: lostWorld,
+  const worlds = runInWorkers<Task, Outcome>(['sim', '--worker', 'worlds'], workers, tasks(), {
+    limitMs: maxSimulationMs,
+    resultOf: lostSimulation,
   });
   for await (const { result } of worlds) {
     totals.add(result);
@@ -85,9 +85,9 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
       console.log(`Simulation ${result.seed} failed.`);
       return report(result, minutes);
     }
-    if (totals.worlds % 50 === 0) console.log(totals.progress(performance.now() - begun));
+    if (totals.worlds % 50 === 0) console.log(totals.progress(performance.now() - startMs));
   }
-  console.log(`All passed. ${totals.progress(performance.now() - begun)}`);
+  console.log(`All passed. ${totals.progress(performance.now() - startMs)}`);
   console.log(totals.faultsByKind());
   if (showsCoverage) for (const line of totals.reachedLines()) console.log(line);
   else console.log(`Controllers did ${Object.keys(totals.reached).length} kinds of actions (--coverage lists them).`);
@@ -95,18 +95,18 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
 }
 
 /** Maximum real time of a simulation. Step budgets end most endless simulations long before. */
-const longestWorldMs = 15 * 60_000;
-const noAnswer = 'a simulation returns a result';
+const maxSimulationMs = 15 * 60_000;
+const noResult = 'a simulation returns a result';
 
 /** Returns the outcome of a simulation whose process returned none. */
-function lostWorld({ seed }: Order, why: string): Outcome {
-  const failure = { invariant: noAnswer, why, atMs: 0 };
+function lostSimulation({ seed }: Task, why: string): Outcome {
+  const failure = { invariant: noResult, why, atMs: 0 };
   return { seed, failure, faults: [], trace: '', simulatedMs: 0, revisions: 0, reached: {} };
 }
 
 /** Totals of many simulations. */
 function createTotals() {
-  const reached: Reached = {};
+  const reached: Coverage = {};
   const faults = new Map<FaultKind, number>();
   let [worlds, simulatedMs, revisions] = [0, 0, 0];
   return {
@@ -118,7 +118,7 @@ function createTotals() {
       worlds++;
       simulatedMs += result.simulatedMs;
       revisions += result.revisions;
-      addReached(reached, result.reached);
+      addCoverage(reached, result.reached);
       for (const { kind } of result.faults) faults.set(kind, (faults.get(kind) ?? 0) + 1);
     },
     progress(elapsedMs: number): string {
@@ -138,14 +138,14 @@ function createTotals() {
   };
 }
 
-type MutantOrder = { readonly name: string; readonly base: string; readonly count: number };
+type MutantTask = { readonly name: string; readonly base: string; readonly count: number };
 type MutantFinding = { readonly worlds: number; readonly seed: string; readonly caughtBy: string } | undefined;
 
-async function findMutant({ name, base, count }: MutantOrder): Promise<MutantFinding | { readonly worlds: undefined }> {
+async function findMutant({ name, base, count }: MutantTask): Promise<MutantFinding | { readonly worlds: undefined }> {
   const { mutants } = await import('@kruise/sim/mutants/catalogue');
-  const { findOut } = await import('@kruise/sim/mutants/search');
+  const { searchMutant } = await import('@kruise/sim/mutants/search');
   const mutant = mutants.find((each) => each.name === name)!;
-  return (await findOut(mutant, seedsOf(base, count))) ?? { worlds: undefined };
+  return (await searchMutant(mutant, seedsOf(base, count))) ?? { worlds: undefined };
 }
 
 function* seedsOf(base: string, count: number): Generator<string> {
@@ -155,10 +155,10 @@ function* seedsOf(base: string, count: number): Generator<string> {
 /** Counts the simulations that it takes to detect each mutant. */
 async function searchMutants(base: string, count: number, workers: number): Promise<number> {
   const { mutants } = await import('@kruise/sim/mutants/catalogue');
-  const orders = mutants.map(({ name }) => ({ name, base, count }));
+  const tasks = mutants.map(({ name }) => ({ name, base, count }));
   let missed = 0;
   const args = ['sim', '--worker', 'mutants'];
-  for await (const { work, result } of inWorkers<MutantOrder, NonNullable<MutantFinding>>(args, workers, orders)) {
+  for await (const { work, result } of runInWorkers<MutantTask, NonNullable<MutantFinding>>(args, workers, tasks)) {
     if (result.worlds === undefined) missed++;
     const found =
       result.worlds === undefined
@@ -170,8 +170,8 @@ async function searchMutants(base: string, count: number, workers: number): Prom
   return missed === 0 ? 0 : 1;
 }
 
-async function one(seed: string, minutes: number, verbose: boolean): Promise<number> {
-  const result = await run({ seed, minutes, ...(verbose ? { tell: console.log } : {}) });
+async function runOne(seed: string, minutes: number, verbose: boolean): Promise<number> {
+  const result = await run({ seed, minutes, ...(verbose ? { onLine: console.log } : {}) });
   if (result.failure) return report(result, minutes);
   console.log(
     `Simulation ${seed} passed (${Math.round(result.simulatedMs / 1000)} s simulated). Trace ${result.trace}`,
@@ -183,16 +183,16 @@ async function one(seed: string, minutes: number, verbose: boolean): Promise<num
 async function report(result: Outcome, minutes: number): Promise<number> {
   const { seed, failure } = result;
   console.log(`${failure!.invariant}: ${failure!.why}, ${(failure!.atMs / 1000).toFixed(1)} s in.`);
-  if (failure!.invariant === noAnswer) {
+  if (failure!.invariant === noResult) {
     // The simulation would not end in this process either.
     console.log(`Reproduce with: kruise sim --seed ${seed} --minutes ${minutes}`);
     return 1;
   }
   const least = await shrink(result, (faults) => run({ seed, minutes, faults }));
   console.log(`Minimal faults (${least.faults.length} of ${result.faults.length}):`);
-  for (const fault of least.faults) console.log(`  ${told(fault)}`);
+  for (const fault of least.faults) console.log(`  ${describeFault(fault)}`);
   const lines: string[] = [];
-  await run({ seed, minutes, faults: least.faults, tell: (line) => lines.push(line) });
+  await run({ seed, minutes, faults: least.faults, onLine: (line) => lines.push(line) });
   console.log('Last events:');
   const notable = lines.filter((line) => !/\/(?:leases|events)\//.test(line));
   for (const line of notable.slice(-60)) console.log(`  ${line}`);

@@ -1,10 +1,10 @@
-import { askControl, type ProcessState } from '../control.ts';
+import { type ProcessState, sendControlRequest } from '../control.ts';
 import { dataDirectory, runningCluster } from '../data-directory.ts';
 
 export async function status(options: { readonly data?: string; readonly json?: boolean }): Promise<number> {
   const directory = dataDirectory(options.data);
   const running = runningCluster(directory);
-  const state = running?.control && (await askControl<ProcessState>(running.control, { ask: 'status' }));
+  const state = running?.control && (await sendControlRequest<ProcessState>(running.control, { ask: 'status' }));
   if (options.json) {
     console.log(
       JSON.stringify({ data: directory.path, running: running !== undefined, ...running, ...(state ? { state } : {}) }),

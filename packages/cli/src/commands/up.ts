@@ -14,7 +14,7 @@ export type UpOptions = ClusterOptions & {
 };
 
 /** Approximate time until a client that waited for the server sends its first request. */
-const politeMs = 20;
+const firstRequestMs = 20;
 
 export function up(options: UpOptions, prepared: Prepared): Promise<number> {
   const plan: Plan = {
@@ -30,12 +30,12 @@ export function up(options: UpOptions, prepared: Prepared): Promise<number> {
       name: 'up',
       // A kruise-manager in another process converts with its webhook, as its CRDs declare.
       ...(plan.without.includes('manager') ? {} : { converterOf: kruiseConverterOf }),
-      async startRest(parts) {
+      async startClusterComponents(parts) {
         // Loading this code blocks the thread for as long as the start of the server took: clients that waited for the
         // server are answered first.
-        await sleep(politeMs);
-        const { startRest } = await import('../rest-of-cluster.ts');
-        return startRest(plan, parts);
+        await sleep(firstRequestMs);
+        const { startClusterComponents } = await import('../rest-of-cluster.ts');
+        return startClusterComponents(plan, parts);
       },
       hint: 'Try: kubectl get nodes; kubectl create deployment web --image=nginx',
     },

@@ -14,7 +14,7 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, test } from 'node:test';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { type Channel, type ChannelOptions, createChannel } from './channel.ts';
@@ -449,7 +449,7 @@ describe('a channel', () => {
 
   test('uses TLS with a trusted server and a client certificate', async () => {
     const nowMs = systemClock.now();
-    const authority = createAuthority('test', nowMs);
+    const authority = createCertificateAuthority('test', nowMs);
     const pair = authority.issue({
       subject: { commonName: 'server' },
       usages: ['server auth'],

@@ -83,9 +83,9 @@ export function createChannel(options: ChannelOptions): Channel {
       'user-agent': 'kruise',
       ...(timeoutMs !== undefined && { 'grpc-timeout': timeoutHeader(timeoutMs) }),
     });
-    const stream = await withinTime(opening, clock, { timeoutMs, signal });
+    const stream = await withDeadline(opening, clock, { timeoutMs, signal });
     const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (clock.now() - startedMs));
-    return followCall(stream, clock, { timeoutMs: remainingMs, signal });
+    return trackCall(stream, clock, { timeoutMs: remainingMs, signal });
   }
 
   async function unary<Request, Response>(
@@ -126,7 +126,8 @@ export function createChannel(options: ChannelOptions): Channel {
       call.stream.close(constants.NGHTTP2_CANCEL);
     }
     await call.ended;
-    if (deframer.hasRest()) throw new GrpcError('INTERNAL', 'the last message is incomplete', { wasSent: true });
+    if (deframer.hasPartialMessage())
+      throw new GrpcError('INTERNAL', 'the last message is incomplete', { wasSent: true });
   }
 
   return {
@@ -139,14 +140,14 @@ export function createChannel(options: ChannelOptions): Channel {
     bidirectional(method, callOptions = {}) {
       const starting = start(method.path, callOptions);
       // Failures are reported by `responses`; sending on a failed call has no effect.
-      const onceStarted = (act: (stream: ClientHttp2Stream) => void) =>
+      const whenStarted = (act: (stream: ClientHttp2Stream) => void) =>
         void starting.then(
           ({ stream }) => stream.writable && act(stream),
           () => {},
         );
       return {
-        send: (request) => onceStarted((stream) => stream.write(frame(method.encode(request)))),
-        end: () => onceStarted((stream) => stream.end()),
+        send: (request) => whenStarted((stream) => stream.write(frame(method.encode(request)))),
+        end: () => whenStarted((stream) => stream.end()),
         responses: {
           async *[Symbol.asyncIterator]() {
             yield* readAll(await starting, method.decode);
@@ -168,24 +169,24 @@ type Call = {
 
 type Limits = { readonly timeoutMs: number | undefined; readonly signal: AbortSignal | undefined };
 
-function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal }: Limits): Call {
+function trackCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal }: Limits): Call {
   let status: GrpcError | 'OK' | undefined;
-  let breakage: Error | undefined;
+  let streamError: Error | undefined;
   // A closed stream has no reference to its session.
   const { session } = stream;
-  const settle = (code: StatusCode, message: string) => {
+  const setStatus = (code: StatusCode, message: string) => {
     const wasSent = stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM;
-    status ??= code === 'OK' ? 'OK' : new GrpcError(code, message, { wasSent, cause: breakage });
+    status ??= code === 'OK' ? 'OK' : new GrpcError(code, message, { wasSent, cause: streamError });
   };
   const stop = (code: StatusCode, message: string) => {
-    settle(code, message);
+    setStatus(code, message);
     stream.close(constants.NGHTTP2_CANCEL);
   };
   const readStatus = (headers: IncomingHttpHeaders) => {
     const header = headers['grpc-status'];
     if (typeof header !== 'string') return;
     const message = headers['grpc-message'];
-    settle(codeOfHeader(header), typeof message === 'string' ? messageOfHeader(message) : '');
+    setStatus(codeOfHeader(header), typeof message === 'string' ? messageOfHeader(message) : '');
   };
 
   const cancelTimeout =
@@ -203,14 +204,14 @@ function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal
   });
   stream.on('trailers', readStatus);
   stream.on('error', (error) => {
-    breakage = error;
+    streamError = error;
   });
   const ended = new Promise<void>((resolve, reject) => {
     stream.once('close', () => {
       cancelTimeout();
       signal?.removeEventListener('abort', onAbort);
       const code = session?.destroyed ? 'UNAVAILABLE' : codeOfReset(stream.rstCode);
-      settle(code, breakage?.message ?? 'the stream ended without a status');
+      setStatus(code, streamError?.message ?? 'the stream ended without a status');
       if (status === 'OK') resolve();
       else reject(status);
     });
@@ -221,7 +222,7 @@ function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal
 }
 
 /** Waits for a stream to open, at most until the deadline of the call. */
-async function withinTime(
+async function withDeadline(
   opening: Promise<ClientHttp2Stream>,
   clock: Clock,
   { timeoutMs, signal }: Limits,

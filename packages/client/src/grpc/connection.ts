@@ -203,17 +203,17 @@ function openSession(
 function keepAlive(active: ActiveSession, clock: Clock, period: { everyMs: number; timeoutMs: number }): CancelTimer {
   const { session } = active;
   let cancel: CancelTimer;
-  const wait = () => {
-    cancel = clock.setTimer(period.everyMs, () => (active.streams > 0 ? ask() : wait()));
+  const schedulePing = () => {
+    cancel = clock.setTimer(period.everyMs, () => (active.streams > 0 ? sendPing() : schedulePing()));
   };
-  const ask = () => {
+  const sendPing = () => {
     if (session.destroyed) return;
     cancel = clock.setTimer(period.timeoutMs, () => session.destroy(new Error('keepalive ping timed out')));
     session.ping(() => {
       cancel();
-      if (!session.destroyed) wait();
+      if (!session.destroyed) schedulePing();
     });
   };
-  wait();
+  schedulePing();
   return () => cancel();
 }

@@ -19,7 +19,7 @@ test('messages are decoded regardless of how the bytes are split', () => {
         offset = end;
       }
       assert.deepEqual(received.map(Buffer.from), messages.map(Buffer.from));
-      assert.equal(deframer.hasRest(), false);
+      assert.equal(deframer.hasPartialMessage(), false);
     }),
   );
 });
@@ -27,7 +27,7 @@ test('messages are decoded regardless of how the bytes are split', () => {
 test('a truncated message is partial', () => {
   const deframer = createDeframer(100);
   assert.deepEqual(deframer.push(frame(Buffer.from('message')).subarray(0, 8)), []);
-  assert.equal(deframer.hasRest(), true);
+  assert.equal(deframer.hasPartialMessage(), true);
 });
 
 test('a message above the limit is rejected before it is complete', () => {

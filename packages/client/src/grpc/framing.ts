@@ -15,7 +15,7 @@ export interface Deframer {
   /** Adds bytes; returns the messages that are complete now. */
   push(chunk: Uint8Array): readonly Uint8Array[];
   /** Reports whether the bytes end within a message. */
-  hasRest(): boolean;
+  hasPartialMessage(): boolean;
 }
 
 /** Creates a {@link Deframer} that throws on a message of more than `maxMessageBytes`. */
@@ -51,6 +51,6 @@ export function createDeframer(maxMessageBytes: number): Deframer {
       sizeBytes = bytes.length - offset;
       return messages;
     },
-    hasRest: () => sizeBytes > 0,
+    hasPartialMessage: () => sizeBytes > 0,
   };
 }

@@ -24,18 +24,18 @@ export type WireRequest = {
 };
 
 /** Status and headers of a response, and its body as a stream. */
-export type WireAnswer = {
+export type WireResponse = {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
   /** Reports whether the server, not a lost connection, ended the body. Valid after the body has ended. */
-  readonly isWhole: () => boolean;
+  readonly isComplete: () => boolean;
 };
 
 /** Connection pool of one server. */
 export interface Connections {
   /** Sends a request. Rejects with a {@link TransportError} or the reason of the signal if no response arrives. */
-  send(request: WireRequest): Promise<WireAnswer>;
+  send(request: WireRequest): Promise<WireResponse>;
   /** Closes every connection and aborts the requests in flight. */
   close(): void;
   /** Closes each connection when it is idle. */
@@ -65,7 +65,7 @@ const sessionMemoryMegabytes = 1024;
 /** Idle HTTP/1.1 connections are closed before servers close them, which takes 90 s or more. */
 const idleMs = 60_000;
 /** Limit of concurrent streams until the server has sent its settings. */
-const usualStreams = 100;
+const defaultMaxStreams = 100;
 
 /** Creates {@link Connections} to a server. Nothing is connected yet. */
 export function createConnections(endpoint: Endpoint, options: ConnectionOptions): Connections {
@@ -104,7 +104,7 @@ export function createConnections(endpoint: Endpoint, options: ConnectionOptions
         request.signal?.throwIfAborted();
         if (isClosed) throw closed();
         if (http1) return http1.send(request);
-        const session = [...sessions].find((each) => each.hasRoom());
+        const session = [...sessions].find((each) => each.hasCapacity());
         if (session) return session.send(request);
         await untilAborted(connectOnce(), request.signal);
       }
@@ -138,8 +138,8 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): 
 
 type Session = {
   readonly http2: ClientHttp2Session;
-  hasRoom(): boolean;
-  send(request: WireRequest): Promise<WireAnswer>;
+  hasCapacity(): boolean;
+  send(request: WireRequest): Promise<WireResponse>;
 };
 
 function openSession({ server }: Endpoint, options: ConnectionOptions, socket: Socket): Promise<Session> {
@@ -175,9 +175,9 @@ function openSession({ server }: Endpoint, options: ConnectionOptions, socket: S
 
 function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOptions): Session {
   let streams = 0;
-  let isLeaving = false;
+  let isGoingAway = false;
   http2.once('goaway', () => {
-    isLeaving = true;
+    isGoingAway = true;
   });
   const stop = keepAlive(http2, () => streams > 0, options.clock, {
     everyMs: options.keepAliveMs,
@@ -187,11 +187,11 @@ function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOp
 
   return {
     http2,
-    hasRoom: () =>
+    hasCapacity: () =>
       !http2.closed &&
       !http2.destroyed &&
-      !isLeaving &&
-      streams < (http2.remoteSettings.maxConcurrentStreams ?? usualStreams),
+      !isGoingAway &&
+      streams < (http2.remoteSettings.maxConcurrentStreams ?? defaultMaxStreams),
     send({ method, path, headers, body, signal }) {
       return new Promise((resolve, reject) => {
         let stream: ClientHttp2Stream;
@@ -222,8 +222,8 @@ function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOp
         });
         stream.once('response', (received) => {
           // If the connection is lost, the stream ends normally; only this code shows the loss.
-          const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
-          resolve({ code: received[':status'] ?? 0, headers: received, body: stream, isWhole });
+          const isComplete = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
+          resolve({ code: received[':status'] ?? 0, headers: received, body: stream, isComplete });
         });
         if (body !== undefined) stream.end(body);
       });
@@ -244,22 +244,22 @@ function keepAlive(
   { everyMs, timeoutMs }: { readonly everyMs: number; readonly timeoutMs: number },
 ): CancelTimer {
   let cancel: CancelTimer = () => {};
-  const wait = () => {
-    cancel = clock.setTimer(everyMs, () => (isUsed() ? ask() : wait()));
+  const schedulePing = () => {
+    cancel = clock.setTimer(everyMs, () => (isUsed() ? sendPing() : schedulePing()));
   };
-  const ask = () => {
+  const sendPing = () => {
     if (http2.destroyed) return;
     cancel = clock.setTimer(timeoutMs, () => http2.destroy(new Error('keepalive ping timed out')));
     http2.ping(() => {
       cancel();
-      if (!http2.destroyed) wait();
+      if (!http2.destroyed) schedulePing();
     });
   };
-  wait();
+  schedulePing();
   return () => cancel();
 }
 
-type Http1 = { send(request: WireRequest): Promise<WireAnswer>; close(): void };
+type Http1 = { send(request: WireRequest): Promise<WireResponse>; close(): void };
 
 /** HTTP/1.1 connections: each handles one request at a time and is reused. */
 function createHttp1(endpoint: Endpoint, options: DialOptions, first: Socket): Http1 {
@@ -300,8 +300,8 @@ function createHttp1(endpoint: Endpoint, options: DialOptions, first: Socket): H
         request.once('response', (response) => {
           // Node reports a truncated response as an error of the body, which its reader receives.
           response.on('error', () => {});
-          const isWhole = () => response.complete;
-          resolve({ code: response.statusCode ?? 0, headers: response.headers, body: response, isWhole });
+          const isComplete = () => response.complete;
+          resolve({ code: response.statusCode ?? 0, headers: response.headers, body: response, isComplete });
         });
         request.end(body);
       }),

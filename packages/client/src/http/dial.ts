@@ -27,22 +27,22 @@ export type DialOptions = { readonly clock: Clock; readonly connectTimeoutMs: nu
 export type Protocol = 'h2' | 'http/1.1';
 
 /** An established connection and its negotiated protocol. */
-export type Dialed = { readonly socket: Socket; readonly protocol: Protocol };
+export type DialResult = { readonly socket: Socket; readonly protocol: Protocol };
 
 /** Connects to a server, through its proxy if there is one, and negotiates the protocol. */
 export async function dial(
   endpoint: Endpoint,
   offered: readonly Protocol[],
   { clock, connectTimeoutMs }: DialOptions,
-): Promise<Dialed> {
+): Promise<DialResult> {
   const { server, proxy } = endpoint;
   const open: { socket?: Socket } = {};
-  const late = Promise.withResolvers<never>();
+  const timeout = Promise.withResolvers<never>();
   const cancel = clock.setTimer(connectTimeoutMs, () =>
-    late.reject(new Error(`connection timed out after ${connectTimeoutMs} ms`)),
+    timeout.reject(new Error(`connection timed out after ${connectTimeoutMs} ms`)),
   );
   try {
-    return await Promise.race([late.promise, connectVia(endpoint, offered, open)]);
+    return await Promise.race([timeout.promise, connectVia(endpoint, offered, open)]);
   } catch (error) {
     open.socket?.destroy();
     if (error instanceof ConnectError) throw error;
@@ -59,16 +59,16 @@ async function connectVia(
   endpoint: Endpoint,
   offered: readonly Protocol[],
   open: { socket?: Socket },
-): Promise<Dialed> {
+): Promise<DialResult> {
   const { server, proxy } = endpoint;
   const destination = destinationOf(server);
   let socket = await connectTcp(destinationOf(proxy ?? server), open);
   if (proxy) {
-    if (proxy.protocol === 'https:') socket = await secure(socket, { server: proxy }, [], open);
+    if (proxy.protocol === 'https:') socket = await startTls(socket, { server: proxy }, [], open);
     await tunnel(socket, proxy, destination);
   }
   if (server.protocol === 'http:') return { socket, protocol: 'http/1.1' };
-  const secured = await secure(socket, endpoint, offered, open);
+  const secured = await startTls(socket, endpoint, offered, open);
   return { socket: secured, protocol: secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' };
 }
 
@@ -95,7 +95,7 @@ function connectTcp(
   });
 }
 
-function secure(
+function startTls(
   socket: Socket,
   { server, authorities, serverName, insecureSkipVerify, clientCertificate }: Endpoint,
   offered: readonly Protocol[],

@@ -10,9 +10,9 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /** Returns the proxy for a server according to the environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
 export function proxyFromEnvironment(server: URL, environment: Environment): URL | undefined {
-  const named = (name: string) => environment[name] || environment[name.toLowerCase()];
-  const proxy = named(server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
-  if (!proxy || isExempt(server, named('NO_PROXY') ?? '')) return undefined;
+  const getVariable = (name: string) => environment[name] || environment[name.toLowerCase()];
+  const proxy = getVariable(server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+  if (!proxy || isExempt(server, getVariable('NO_PROXY') ?? '')) return undefined;
   return parseProxy(proxy);
 }
 
@@ -29,10 +29,13 @@ function isExempt(server: URL, exemptions: string): boolean {
   const host = hostOf(server);
   const port = server.port || (server.protocol === 'https:' ? '443' : '80');
   if (host === 'localhost' || isLoopback(host)) return true;
-  return exemptions.split(',').some((exemption) => exempts(exemption.trim().toLowerCase(), { host, port }));
+  return exemptions.split(',').some((exemption) => matchesExemption(exemption.trim().toLowerCase(), { host, port }));
 }
 
-function exempts(exemption: string, { host, port }: { readonly host: string; readonly port: string }): boolean {
+function matchesExemption(
+  exemption: string,
+  { host, port }: { readonly host: string; readonly port: string },
+): boolean {
   if (exemption === '') return false;
   if (exemption === '*') return true;
   if (exemption.includes('/')) {
@@ -65,11 +68,11 @@ export function isLoopback(host: string): boolean {
 
 /** Asks a connected proxy to forward the connection to the destination. */
 export async function tunnel(socket: Socket, proxy: URL, destination: Destination): Promise<void> {
-  if (proxy.protocol.startsWith('socks')) await throughSocks(socket, proxy, destination);
-  else await throughHttp(socket, proxy, destination);
+  if (proxy.protocol.startsWith('socks')) await connectThroughSocks(socket, proxy, destination);
+  else await connectThroughHttp(socket, proxy, destination);
 }
 
-async function throughHttp(socket: Socket, proxy: URL, { host, port }: Destination): Promise<void> {
+async function connectThroughHttp(socket: Socket, proxy: URL, { host, port }: Destination): Promise<void> {
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const login =
     proxy.username === ''
@@ -81,7 +84,7 @@ async function throughHttp(socket: Socket, proxy: URL, { host, port }: Destinati
     return end < 0 ? undefined : end + 4;
   });
   const [line = ''] = head.toString('latin1').split('\r\n');
-  if (!/^HTTP\/1\.[01] 2\d\d\b/.test(line)) throw refused(proxy, line);
+  if (!/^HTTP\/1\.[01] 2\d\d\b/.test(line)) throw proxyError(proxy, line);
 }
 
 const socksVersion = 5;
@@ -99,18 +102,18 @@ const socksRefusals = [
   'address type not supported',
 ];
 
-async function throughSocks(socket: Socket, proxy: URL, { host, port }: Destination): Promise<void> {
+async function connectThroughSocks(socket: Socket, proxy: URL, { host, port }: Destination): Promise<void> {
   const hasLogin = proxy.username !== '';
   socket.write(Buffer.from([socksVersion, 1, hasLogin ? passwordAuthentication : noAuthentication]));
   const [, method] = await readUntil(socket, exactly(2));
   if (method !== (hasLogin ? passwordAuthentication : noAuthentication))
-    throw refused(proxy, 'authentication method not supported');
+    throw proxyError(proxy, 'authentication method not supported');
   if (hasLogin) {
     const user = Buffer.from(decodeURIComponent(proxy.username));
     const password = Buffer.from(decodeURIComponent(proxy.password));
     socket.write(Buffer.concat([Buffer.from([1, user.length]), user, Buffer.from([password.length]), password]));
     const [, outcome] = await readUntil(socket, exactly(2));
-    if (outcome !== 0) throw refused(proxy, 'wrong user name or password');
+    if (outcome !== 0) throw proxyError(proxy, 'wrong user name or password');
   }
   // The host name is resolved by the proxy, because it may be valid only in its network.
   const name = Buffer.from(host);
@@ -121,10 +124,10 @@ async function throughSocks(socket: Socket, proxy: URL, { host, port }: Destinat
     const addressBytes = bytes[3] === 1 ? 4 : bytes[3] === 4 ? 16 : bytes[4]! + 1;
     return bytes.length < 6 + addressBytes ? undefined : 6 + addressBytes;
   });
-  if (code !== 0) throw refused(proxy, socksRefusals[code ?? 1] ?? `code ${code}`);
+  if (code !== 0) throw proxyError(proxy, socksRefusals[code ?? 1] ?? `code ${code}`);
 }
 
-function refused(proxy: URL, why: string): ConnectError {
+function proxyError(proxy: URL, why: string): ConnectError {
   return new ConnectError(`the proxy ${proxy.host} refused to connect: ${why}`);
 }
 

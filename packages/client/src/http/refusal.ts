@@ -2,10 +2,10 @@ import type { Status } from '@kruise/api/meta/status';
 import { failure, StatusError } from '@kruise/machinery/status';
 
 /** An HTTP response that is not successful. */
-export type Refusal = { readonly code: number; readonly body: string; readonly retryAfterSeconds?: number };
+export type ErrorResponse = { readonly code: number; readonly body: string; readonly retryAfterSeconds?: number };
 
 /** Maximum length of the body in an error message. */
-const maxShown = 2048;
+const maxBodyLength = 2048;
 
 const reasons: { readonly [code: number]: { readonly reason: string; readonly message: string } } = {
   400: { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' },
@@ -31,11 +31,11 @@ const reasons: { readonly [code: number]: { readonly reason: string; readonly me
 };
 
 /** Returns the error of an unsuccessful response: the Status of the server, or one derived from the HTTP status. */
-export function refusalOf(refusal: Refusal): StatusError {
-  return new StatusError(statusIn(refusal) ?? statusFor(refusal));
+export function statusErrorOf(response: ErrorResponse): StatusError {
+  return new StatusError(parseStatus(response) ?? createStatus(response));
 }
 
-function statusIn({ code, body }: Refusal): Status | undefined {
+function parseStatus({ code, body }: ErrorResponse): Status | undefined {
   if (!body.startsWith('{')) return undefined;
   let value: Partial<Status>;
   try {
@@ -48,10 +48,10 @@ function statusIn({ code, body }: Refusal): Status | undefined {
   return { ...(value as Status), code: value.code || code };
 }
 
-function statusFor({ code, body, retryAfterSeconds }: Refusal): Status {
+function createStatus({ code, body, retryAfterSeconds }: ErrorResponse): Status {
   const known = reasons[code];
-  const said = body.trim();
-  const shown = said.length > maxShown ? `${said.slice(0, maxShown)}…` : said;
+  const text = body.trim();
+  const shown = text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text;
   const message = known?.message ?? `the server responded with the status code ${code}`;
   return failure({
     code,
@@ -65,7 +65,7 @@ function statusFor({ code, body, retryAfterSeconds }: Refusal): Status {
 }
 
 /** Returns the texts of `Warning` headers; several headers are joined by commas. */
-export function warningsIn(header: string | readonly string[] | undefined): readonly string[] {
+export function parseWarnings(header: string | readonly string[] | undefined): readonly string[] {
   if (header === undefined) return [];
   // Node decodes headers as Latin-1, but Kubernetes sends UTF-8.
   const text = Buffer.from([header].flat().join(', '), 'latin1').toString();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '@kruise/values/clock';
-import { bearer, type Credential, type Credentials } from '../credentials.ts';
+import { bearerAuthorization, type Credential, type Credentials } from '../credentials.ts';
 import type { Environment } from '../http/proxy.ts';
 
 /** Exec credential plugin of a kubeconfig. */
@@ -40,27 +40,27 @@ export function pluginCredentials(
   environment: Environment,
 ): Credentials {
   check(plugin);
-  let known: { readonly credential: Credential; readonly renewAt: number } | undefined;
-  let asking: Promise<Credential> | undefined;
+  let cached: { readonly credential: Credential; readonly renewAt: number } | undefined;
+  let refreshing: Promise<Credential> | undefined;
 
-  async function ask(): Promise<Credential> {
+  async function refresh(): Promise<Credential> {
     const { credential, expiresAt } = await runPlugin(plugin, cluster, environment);
-    const left = expiresAt - clock.now();
-    known = { credential, renewAt: expiresAt - Math.min(renewBeforeMs, Math.max(0, left / 10)) };
+    const remainingMs = expiresAt - clock.now();
+    cached = { credential, renewAt: expiresAt - Math.min(renewBeforeMs, Math.max(0, remainingMs / 10)) };
     return credential;
   }
 
   return {
     current() {
-      if (known && clock.now() < known.renewAt) return known.credential;
-      asking ??= ask().finally(() => {
-        asking = undefined;
+      if (cached && clock.now() < cached.renewAt) return cached.credential;
+      refreshing ??= refresh().finally(() => {
+        refreshing = undefined;
       });
-      return asking;
+      return refreshing;
     },
-    refused(credential) {
+    rejected(credential) {
       // Another rejected request may have renewed the credential already.
-      if (known?.credential === credential) known = undefined;
+      if (cached?.credential === credential) cached = undefined;
       return true;
     },
   };
@@ -81,9 +81,9 @@ function check({ apiVersion, command, interactiveMode }: ExecPlugin): void {
   }
 }
 
-type Answer = { readonly credential: Credential; readonly expiresAt: number };
+type PluginResult = { readonly credential: Credential; readonly expiresAt: number };
 
-async function runPlugin(plugin: ExecPlugin, cluster: PluginCluster, environment: Environment): Promise<Answer> {
+async function runPlugin(plugin: ExecPlugin, cluster: PluginCluster, environment: Environment): Promise<PluginResult> {
   const { command = '', args, env, interactiveMode = 'IfAvailable', apiVersion } = plugin;
   const hasTerminal = process.stdin.isTTY === true;
   if (interactiveMode === 'Always' && !hasTerminal) {
@@ -120,12 +120,12 @@ async function runPlugin(plugin: ExecPlugin, cluster: PluginCluster, environment
       else reject(new Error(`the exec plugin ${command} failed with ${signal ?? `exit code ${code}`}`));
     });
   });
-  return read(output, plugin);
+  return parseOutput(output, plugin);
 }
 
 function clusterInfo({ authorities, extensions, ...cluster }: PluginCluster): unknown {
   const config = extensions?.find(({ name }) => name === configExtension)?.extension;
-  const passedOn = [
+  const forwardedFields = [
     'server',
     'tls-server-name',
     'insecure-skip-tls-verify',
@@ -133,25 +133,25 @@ function clusterInfo({ authorities, extensions, ...cluster }: PluginCluster): un
     'disable-compression',
   ] as const;
   return {
-    ...Object.fromEntries(passedOn.flatMap((field) => (cluster[field] ? [[field, cluster[field]]] : []))),
+    ...Object.fromEntries(forwardedFields.flatMap((field) => (cluster[field] ? [[field, cluster[field]]] : []))),
     ...(authorities === undefined ? {} : { 'certificate-authority-data': Buffer.from(authorities).toString('base64') }),
     ...(config === undefined ? {} : { config }),
   };
 }
 
-function read(output: string, { command, apiVersion }: ExecPlugin): Answer {
-  let answer: { kind?: string; apiVersion?: string; status?: { readonly [field: string]: unknown } };
+function parseOutput(output: string, { command, apiVersion }: ExecPlugin): PluginResult {
+  let response: { kind?: string; apiVersion?: string; status?: { readonly [field: string]: unknown } };
   try {
-    answer = JSON.parse(output);
+    response = JSON.parse(output);
   } catch (error) {
     throw new Error(`the output of the exec plugin ${command} is not valid JSON`, { cause: error });
   }
-  if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion) {
+  if (response?.kind !== 'ExecCredential' || response.apiVersion !== apiVersion) {
     throw new Error(
-      `the exec plugin ${command} is configured to use ${apiVersion}, but returned ${answer?.apiVersion} ${answer?.kind}`,
+      `the exec plugin ${command} is configured to use ${apiVersion}, but returned ${response?.apiVersion} ${response?.kind}`,
     );
   }
-  const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = answer.status ?? {};
+  const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = response.status ?? {};
   if (!token && !certificate && !key)
     throw new Error(`the exec plugin ${command} returned neither a token nor a certificate`);
   if ((typeof certificate === 'string') !== (typeof key === 'string')) {
@@ -162,7 +162,7 @@ function read(output: string, { command, apiVersion }: ExecPlugin): Answer {
   if (Number.isNaN(expiresAt)) throw new Error(`the exec plugin ${command} returned an invalid expirationTimestamp`);
   return {
     credential: {
-      ...(typeof token === 'string' && token !== '' ? { authorization: bearer(token) } : {}),
+      ...(typeof token === 'string' && token !== '' ? { authorization: bearerAuthorization(token) } : {}),
       ...(typeof certificate === 'string' && typeof key === 'string' ? { certificate: { certificate, key } } : {}),
     },
     expiresAt,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@kruise/values/clock';
-import { bearer, type Credentials } from '../credentials.ts';
+import { bearerAuthorization, type Credentials } from '../credentials.ts';
 import type { ClientCertificate } from '../http/dial.ts';
 
 /** Interval at which the file is read again: tokens are rotated well before they expire. */
@@ -12,7 +12,7 @@ export function tokenFile(
   clock: Clock,
   options: { readonly certificate?: ClientCertificate; readonly fallback?: string | undefined } = {},
 ): Credentials {
-  const shown = options.certificate ? { certificate: options.certificate } : {};
+  const certificate = options.certificate ? { certificate: options.certificate } : {};
   let token = options.fallback;
   let readAt = Number.NEGATIVE_INFINITY;
 
@@ -32,10 +32,10 @@ export function tokenFile(
   return {
     current() {
       const fresh = token !== undefined && clock.now() - readAt < rereadMs;
-      return { ...shown, authorization: bearer(fresh ? token! : read()) };
+      return { ...certificate, authorization: bearerAuthorization(fresh ? token! : read()) };
     },
-    refused({ authorization }) {
-      return bearer(read()) !== authorization;
+    rejected({ authorization }) {
+      return bearerAuthorization(read()) !== authorization;
     },
   };
 }

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { Status } from '@kruise/api/meta/status';
 import { systemClock } from '@kruise/values/system';
 import { WebSocket } from 'ws';
-import { join } from './join.ts';
+import { joinSockets } from './join.ts';
 import { acceptPortForward } from './port-forward.ts';
 import { acceptRemoteCommand, type CommandStreams, openRemoteCommand, type RemoteCommand } from './remote-command.ts';
 import { createSpdyConnection } from './spdy.ts';
@@ -147,7 +147,7 @@ test('terminal sizes are sent over SPDY, and a late listener receives the last o
 });
 
 /** Returns the messages of a WebSocket until it is closed, and its close code. */
-async function converse(port: number, protocols: string[], send: (socket: WebSocket) => void) {
+async function readMessages(port: number, protocols: string[], send: (socket: WebSocket) => void) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, protocols);
   const messages: Buffer[] = [];
   socket.on('message', (message: Buffer) => messages.push(message));
@@ -159,7 +159,7 @@ async function converse(port: number, protocols: string[], send: (socket: WebSoc
 
 test('a command runs over WebSocket with channels in the first byte', async () => {
   await using server = await answering({ ...all, stdin: false }, failure);
-  const { messages, code, protocol } = await converse(server.port, ['v4.channel.k8s.io'], () => {});
+  const { messages, code, protocol } = await readMessages(server.port, ['v4.channel.k8s.io'], () => {});
   assert.equal(protocol, 'v4.channel.k8s.io');
   assert.equal(code, 1000);
   assert.deepEqual(messages[0], Buffer.of(1), 'the first message is empty and reports the start');
@@ -175,7 +175,7 @@ test('base64 channels are text with a digit prefix', async () => {
     command.stdout!.write('answer');
     command.end(success);
   });
-  const { messages } = await converse(server.port, ['base64.channel.k8s.io'], (socket) =>
+  const { messages } = await readMessages(server.port, ['base64.channel.k8s.io'], (socket) =>
     socket.send(`0${Buffer.from('question').toString('base64')}`),
   );
   assert.deepEqual(seen, ['question']);
@@ -188,7 +188,7 @@ test('the newest protocol closes one channel and keeps the others', async () => 
     for await (const chunk of command.stdin!) command.stdout!.write(chunk);
     command.end(success);
   });
-  const { messages } = await converse(server.port, ['v5.channel.k8s.io', 'v4.channel.k8s.io'], (socket) => {
+  const { messages } = await readMessages(server.port, ['v5.channel.k8s.io', 'v4.channel.k8s.io'], (socket) => {
     socket.send(Buffer.from('\0echo'));
     socket.send(Buffer.of(255, 0));
   });
@@ -231,7 +231,7 @@ async function forwarding(ports: readonly number[] = []) {
         if (asked !== port) return fail(`nothing listens on ${asked}`);
         const socket = connect(port, '127.0.0.1');
         socket.once('error', (error) => fail(error.message));
-        void join(data, socket);
+        void joinSockets(data, socket);
       },
     }),
   );
@@ -271,7 +271,7 @@ for (const numbered of [true, false]) {
 
 test('ports are forwarded over WebSocket, and each channel starts with its port number', async () => {
   await using server = await forwarding();
-  const { messages } = await converse(server.port, ['v4.channel.k8s.io'], (socket) =>
+  const { messages } = await readMessages(server.port, ['v4.channel.k8s.io'], (socket) =>
     socket.send(Buffer.from('\0hello')),
   );
   const number = Buffer.alloc(2);

@@ -1,18 +1,18 @@
 import type { Duplex } from 'node:stream';
 
 /** Connects two sockets until one is closed. Resolves when both are closed. */
-export async function join(one: Duplex, other: Duplex): Promise<void> {
+export async function joinSockets(one: Duplex, other: Duplex): Promise<void> {
   one.on('error', () => one.destroy());
   other.on('error', () => other.destroy());
   one.pipe(other);
   other.pipe(one);
-  one.once('close', () => endSoon(other));
-  other.once('close', () => endSoon(one));
+  one.once('close', () => endAfterFlush(other));
+  other.once('close', () => endAfterFlush(one));
   await Promise.all([closed(one), closed(other)]);
 }
 
 /** Closes a socket after its pending writes. */
-function endSoon(socket: Duplex): void {
+function endAfterFlush(socket: Duplex): void {
   if (socket.destroyed) return;
   if (socket.writableFinished) socket.destroy();
   else socket.end(() => socket.destroy());

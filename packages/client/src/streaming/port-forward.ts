@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@kruise/values/clock';
 import { createSpdyConnection, type SpdyStream } from './spdy.ts';
 import { acceptSpdy } from './spdy-upgrade.ts';
-import { isWebSocket, refuseUpgrade, type Upgrade, UpgradeRefused } from './upgrade.ts';
+import { isWebSocket, rejectUpgrade, type Upgrade, UpgradeRejectedError } from './upgrade.ts';
 import { acceptWebSocket, createChannels } from './websocket.ts';
 
 /** A forwarded connection, from the view of the side that has the port. */
@@ -106,7 +106,7 @@ async function forwardOverWebSocket(
   ports: readonly number[],
   connect: (connection: ForwardedConnection) => void,
 ): Promise<PortForward> {
-  if (ports.length === 0) throw refuseUpgrade(upgrade, 400, 'query parameter "port" is required');
+  if (ports.length === 0) throw rejectUpgrade(upgrade, 400, 'query parameter "port" is required');
   const { socket, protocol } = await acceptWebSocket(upgrade, webSocketProtocols);
   const { channels, close, closed } = createChannels(socket, {
     count: 2 * ports.length,
@@ -141,7 +141,7 @@ export function portsOf(values: readonly string[]): number[] {
   return values.flatMap((value) =>
     value.split(',').map((text) => {
       const port = portOf(text);
-      if (port === undefined) throw new UpgradeRefused(400, `invalid port ${JSON.stringify(text)}`);
+      if (port === undefined) throw new UpgradeRejectedError(400, `invalid port ${JSON.stringify(text)}`);
       return port;
     }),
   );

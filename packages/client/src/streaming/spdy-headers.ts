@@ -47,7 +47,7 @@ export const spdyDictionary = Buffer.concat([
  * would delay each frame by a worker thread.
  */
 export function createHeaderEncoder(): (headers: SpdyHeaders) => Buffer {
-  let begun = false;
+  let hasStarted = false;
   return (headers) => {
     const entries = Object.entries(headers);
     const parts = [uint32(entries.length)];
@@ -56,8 +56,8 @@ export function createHeaderEncoder(): (headers: SpdyHeaders) => Buffer {
     }
     const block = Buffer.concat(parts);
     if (block.length > 0xffff) throw new Error('headers too long');
-    const start = begun ? [] : [0x78, 0x01];
-    begun = true;
+    const start = hasStarted ? [] : [0x78, 0x01];
+    hasStarted = true;
     const { length } = block;
     const inverse = ~length & 0xffff;
     const stored = [...start, 0, length & 0xff, length >> 8, inverse & 0xff, inverse >> 8];

@@ -45,7 +45,7 @@ function byHand(options: Partial<SpdyOptions> = {}) {
     waiting.push(...read(chunk));
     wake();
   });
-  async function said(type: Frame['type']): Promise<Frame> {
+  async function written(type: Frame['type']): Promise<Frame> {
     for (;;) {
       const index = waiting.findIndex((frame) => frame.type === type);
       if (index >= 0) return waiting.splice(index, 1)[0]!;
@@ -55,7 +55,12 @@ function byHand(options: Partial<SpdyOptions> = {}) {
     }
   }
   const encode = createHeaderEncoder();
-  return { connection, hand, said, syn: (id: number) => synStreamFrame(id, encode({ streamtype: 'x' }), false) };
+  return {
+    connection,
+    hand,
+    said: written,
+    syn: (id: number) => synStreamFrame(id, encode({ streamtype: 'x' }), false),
+  };
 }
 
 async function close(...connections: readonly { close(): void; readonly closed: Promise<unknown> }[]): Promise<void> {
@@ -138,23 +143,28 @@ test('GOAWAY ends open streams and rejects new ones', async () => {
 
 test('a lost connection ends its streams with an error', async () => {
   const opened = Promise.withResolvers<Duplex>();
-  const { connection, hand, said, syn } = byHand({
+  const {
+    connection,
+    hand,
+    said: written,
+    syn,
+  } = byHand({
     accept({ data }) {
       opened.resolve(data);
       return true;
     },
   });
   hand.write(Buffer.concat([syn(1), dataHead(1, 2, false), Buffer.from('so')]));
-  await said('synReply');
+  await written('synReply');
   hand.destroy();
   assert.equal(await text(await opened.promise), 'so');
   assert.match(String(await connection.closed), /lost/);
 });
 
 test('a connection that is closed after GOAWAY ends without an error', async () => {
-  const { connection, hand, said } = byHand();
+  const { connection, hand, said: written } = byHand();
   hand.write(Buffer.concat([goAwayFrame(0, 0), pingFrame(1)]));
-  await said('ping');
+  await written('ping');
   hand.destroy(new Error('reset'));
   hand.on('error', () => {});
   assert.equal(await connection.closed, undefined);
@@ -177,14 +187,19 @@ test('a writer waits for a slow reader', async () => {
 
 test('a peer without flow control is slowed down by the socket', async () => {
   const opened = Promise.withResolvers<Duplex>();
-  const { connection, hand, said, syn } = byHand({
+  const {
+    connection,
+    hand,
+    said: written,
+    syn,
+  } = byHand({
     accept({ data }) {
       opened.resolve(data);
       return true;
     },
   });
   hand.write(syn(1));
-  await said('synReply');
+  await written('synReply');
   const data = await opened.promise;
   const chunk = Buffer.concat([dataHead(1, 65_536, false), Buffer.alloc(65_536)]);
   let sent = 0;
@@ -201,7 +216,12 @@ test('a peer without flow control is slowed down by the socket', async () => {
 
 test('data may be sent without limit to a peer without flow control', async () => {
   const opened = Promise.withResolvers<Duplex>();
-  const { connection, hand, said, syn } = byHand({
+  const {
+    connection,
+    hand,
+    said: written,
+    syn,
+  } = byHand({
     accept({ data }) {
       opened.resolve(data);
       return true;
@@ -211,7 +231,7 @@ test('data may be sent without limit to a peer without flow control', async () =
   (await opened.promise).end(Buffer.alloc(1_000_000));
   let received = 0;
   for (;;) {
-    const frame = await said('data');
+    const frame = await written('data');
     if (frame.type !== 'data') continue;
     received += frame.data.length;
     if (frame.last) break;
@@ -221,26 +241,26 @@ test('data may be sent without limit to a peer without flow control', async () =
 });
 
 test('data after the end of a stream is rejected', async () => {
-  const { connection, hand, said, syn } = byHand();
+  const { connection, hand, said: written, syn } = byHand();
   hand.write(Buffer.concat([syn(1), dataHead(1, 0, true), dataHead(1, 1, false), Buffer.of(0)]));
-  assert.deepEqual(await said('reset'), { type: 'reset', streamId: 1, status: 9 });
+  assert.deepEqual(await written('reset'), { type: 'reset', streamId: 1, status: 9 });
   connection.destroy();
 });
 
 test('data on an unknown stream is rejected, data on a reset stream is ignored', async () => {
-  const { connection, hand, said, syn } = byHand();
+  const { connection, hand, said: written, syn } = byHand();
   const data = (id: number) => Buffer.concat([dataHead(id, 1, false), Buffer.of(0)]);
   hand.write(Buffer.concat([syn(1), resetFrame(1, 5), data(1), data(33), pingFrame(1)]));
-  assert.deepEqual(await said('reset'), { type: 'reset', streamId: 33, status: 2 });
-  await said('ping');
+  assert.deepEqual(await written('reset'), { type: 'reset', streamId: 33, status: 2 });
+  await written('ping');
   connection.destroy();
 });
 
 for (const [what, ids] of Object.entries({ twice: [1, 1], 'out of order': [3, 1], 'with an id of ours': [2] })) {
   test(`a peer that opens a stream ${what} is disconnected`, async () => {
-    const { connection, hand, said, syn } = byHand();
+    const { connection, hand, said: written, syn } = byHand();
     hand.write(Buffer.concat(ids.map(syn)));
-    assert.deepEqual(await said('goAway'), { type: 'goAway', lastStreamId: ids[0]! % 2 ? ids[0] : 0, status: 1 });
+    assert.deepEqual(await written('goAway'), { type: 'goAway', lastStreamId: ids[0]! % 2 ? ids[0] : 0, status: 1 });
     assert.match(String(await connection.closed), /opened a stream twice/);
   });
 }

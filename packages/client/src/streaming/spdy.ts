@@ -64,7 +64,7 @@ const connectionWindowBytes = 16 * 1024 * 1024;
 const maxFrameBytes = 32 * 1024;
 const maxStreams = 1000;
 /** Limit of received bytes that wait for the frames before them. */
-const maxInboxBytes = 64 * 1024;
+const maxReceivedBytes = 64 * 1024;
 /** Limit of unsent responses to control frames, for a peer that sends control frames but does not read. */
 const maxUnsentBytes = 1024 * 1024;
 /** Time that the peer has to close the connection after GOAWAY. */
@@ -105,16 +105,16 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   let sendWindow = defaultWindowBytes;
   let unacknowledgedBytes = 0;
   /** Set after either side has sent GOAWAY. */
-  let leaving = false;
+  let isGoingAway = false;
   let ending = false;
-  let over = false;
+  let isClosed = false;
   /** Received bytes that are not decoded yet; a socket that fails drops its own buffer. */
-  const inbox: Buffer[] = [];
-  let inboxBytes = 0;
+  const receiveBuffer: Buffer[] = [];
+  let receivedBytes = 0;
   let arrived = (): void => {};
   let ended: { readonly error: Error | undefined } | undefined;
   /** Set while a slow reader blocks the connection. */
-  let isHeldUp = false;
+  let isBlockedByReader = false;
 
   function wake(): void {
     for (const resolve of waiters) resolve();
@@ -127,7 +127,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   }
 
   function control(frame: Buffer): void {
-    if (over || !socket.writable) return;
+    if (isClosed || !socket.writable) return;
     if (socket.writableLength > maxUnsentBytes) finish(new Error('the peer sends control frames but does not read'));
     else socket.write(frame);
   }
@@ -145,7 +145,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
         send(state, chunk).then(() => callback(), callback);
       },
       final(callback) {
-        if (!state.localEnd && !over) {
+        if (!state.localEnd && !isClosed) {
           state.localEnd = true;
           control(dataHead(id, 0, true));
           forgetIfDone(state);
@@ -184,7 +184,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   async function send(state: StreamState, chunk: Buffer): Promise<void> {
     let rest = chunk;
     while (rest.length > 0) {
-      if (over || state.localEnd) throw new Error('stream closed');
+      if (isClosed || state.localEnd) throw new Error('stream closed');
       const room = peerPaces ? Math.min(state.sendWindow, sendWindow) : maxFrameBytes;
       if (room <= 0 || socket.writableNeedDrain) {
         await changed();
@@ -256,11 +256,11 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       return;
     }
     if (data.length > 0 && !state.stream.data.push(data) && !peerPaces) {
-      isHeldUp = true;
+      isBlockedByReader = true;
       await new Promise<void>((resolve) => {
         state.resume = resolve;
       });
-      isHeldUp = false;
+      isBlockedByReader = false;
     }
     if (last) endRemote(state);
   }
@@ -279,7 +279,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
         if (!isRemote(streamId) || streamId <= lastRemoteId)
           throw new SpdyProtocolError('the peer opened a stream twice');
         lastRemoteId = streamId;
-        if (leaving || streams.size >= maxStreams) {
+        if (isGoingAway || streams.size >= maxStreams) {
           control(resetFrame(streamId, resetStatus.refusedStream));
           return;
         }
@@ -351,7 +351,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
         }
         return;
       case 'goAway':
-        leaving = true;
+        isGoingAway = true;
         for (const state of streams.values()) {
           const { id } = state.stream;
           if (!isRemote(id) && id > frame.lastStreamId && !state.replied) {
@@ -367,15 +367,15 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     if (options.head && options.head.length > 0) {
       for (const frame of frames(options.head)) await receive(frame);
     }
-    while (!over) {
-      for (let chunk = inbox.shift(); chunk; chunk = inbox.shift()) {
-        inboxBytes -= chunk.length;
+    while (!isClosed) {
+      for (let chunk = receiveBuffer.shift(); chunk; chunk = receiveBuffer.shift()) {
+        receivedBytes -= chunk.length;
         for (const frame of frames(chunk)) {
           await receive(frame);
-          if (over) return;
+          if (isClosed) return;
         }
       }
-      if (ended) return lost(ended.error);
+      if (ended) return connectionLost(ended.error);
       socket.resume();
       await new Promise<void>((resolve) => {
         arrived = resolve;
@@ -384,10 +384,10 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   }
 
   function take(chunk: Buffer): void {
-    if (over) return;
-    inbox.push(chunk);
-    inboxBytes += chunk.length;
-    if (inboxBytes >= maxInboxBytes) socket.pause();
+    if (isClosed) return;
+    receiveBuffer.push(chunk);
+    receivedBytes += chunk.length;
+    if (receivedBytes >= maxReceivedBytes) socket.pause();
     arrived();
   }
 
@@ -395,18 +395,18 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   function end(error?: Error): void {
     if (ended) return;
     ended = { error };
-    if (error && isHeldUp) lost(error);
+    if (error && isBlockedByReader) connectionLost(error);
     arrived();
   }
 
   /** After GOAWAY the way in which the socket ends does not matter. */
-  function lost(error = new Error('connection lost')): void {
-    finish(leaving ? undefined : error);
+  function connectionLost(error = new Error('connection lost')): void {
+    finish(isGoingAway ? undefined : error);
   }
 
   function finish(error?: Error): void {
-    if (over) return;
-    over = true;
+    if (isClosed) return;
+    isClosed = true;
     headerDecoder.close();
     const refusal = error ?? new Error('connection closed');
     for (const state of [...streams.values()]) {
@@ -446,7 +446,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
 
   return {
     open(headers) {
-      if (over || leaving) return Promise.reject(new Error('connection closed'));
+      if (isClosed || isGoingAway) return Promise.reject(new Error('connection closed'));
       const id = nextStreamId;
       nextStreamId += 2;
       return new Promise((resolve, reject) => {
@@ -458,15 +458,15 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       const id = nextPingId;
       nextPingId += 2;
       return new Promise((resolve, reject) => {
-        if (over) reject(new Error('connection closed'));
+        if (isClosed) reject(new Error('connection closed'));
         pings.set(id, resolve);
         closed.promise.then((error) => reject(error ?? new Error('connection closed')));
         control(pingFrame(id));
       });
     },
     close() {
-      if (over || ending) return;
-      leaving = true;
+      if (isClosed || ending) return;
+      isGoingAway = true;
       ending = true;
       control(goAwayFrame(lastRemoteId, goAwayStatus.ok));
       socket.end();

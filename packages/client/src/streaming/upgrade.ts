@@ -11,7 +11,7 @@ export type Upgrade = {
 };
 
 /** The upgrade failed; the request was answered with this response. */
-export class UpgradeRefused extends Error {
+export class UpgradeRejectedError extends Error {
   override readonly name = 'UpgradeRefused';
   readonly code: number;
 
@@ -29,7 +29,7 @@ const reasons: { readonly [code: number]: string } = {
 
 /** Reports whether a request asks for an upgrade. */
 export function isUpgrade(headers: IncomingHttpHeaders): boolean {
-  return listOf(headers.connection).some((token) => token.toLowerCase() === 'upgrade');
+  return parseHeaderList(headers.connection).some((token) => token.toLowerCase() === 'upgrade');
 }
 
 /** Reports whether a request asks for a WebSocket. */
@@ -38,7 +38,7 @@ export function isWebSocket(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Returns the items of a list header, also over several lines. */
-export function listOf(header: string | readonly string[] | undefined): string[] {
+export function parseHeaderList(header: string | readonly string[] | undefined): string[] {
   const lines = header === undefined ? [] : typeof header === 'string' ? [header] : header;
   return lines.flatMap((line) =>
     line
@@ -64,12 +64,12 @@ export function writeHead(
 }
 
 /** Rejects an upgrade and closes the connection. */
-export function refuseUpgrade(
+export function rejectUpgrade(
   { socket }: Upgrade,
   code: number,
   message: string,
   headers: { readonly [name: string]: string | readonly string[] } = {},
-): UpgradeRefused {
+): UpgradeRejectedError {
   const body = Buffer.from(`${message}\n`);
   writeHead(socket, code, {
     ...headers,
@@ -78,5 +78,5 @@ export function refuseUpgrade(
     Connection: 'close',
   });
   socket.end(body);
-  return new UpgradeRefused(code, message);
+  return new UpgradeRejectedError(code, message);
 }

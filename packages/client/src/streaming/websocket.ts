@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { listOf, refuseUpgrade, type Upgrade } from './upgrade.ts';
+import { parseHeaderList, rejectUpgrade, type Upgrade } from './upgrade.ts';
 
 /** Message limit of the Go implementation. */
 const maxMessageBytes = 32 * 1024 * 1024;
@@ -16,11 +16,11 @@ export type AcceptedWebSocket = { readonly socket: WebSocket; readonly protocol:
  * clients without a protocol.
  */
 export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]): Promise<AcceptedWebSocket> {
-  const offered = listOf(upgrade.headers['sec-websocket-protocol']);
+  const offered = parseHeaderList(upgrade.headers['sec-websocket-protocol']);
   const chosen = offered.length === 0 && supported.includes('') ? '' : offered.find((each) => supported.includes(each));
   if (chosen === undefined) {
     const message = `requested protocol(s) are not supported: [${offered.join(' ')}]; supports [${supported.join(' ')}]`;
-    return Promise.reject(refuseUpgrade(upgrade, 403, message));
+    return Promise.reject(rejectUpgrade(upgrade, 403, message));
   }
   return new Promise((resolve, reject) => {
     const server = new WebSocketServer({
@@ -31,7 +31,7 @@ export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]):
     // The library rejects protocol names with a slash, which Kubernetes uses.
     const { 'sec-websocket-protocol': _, ...headers } = upgrade.headers;
     if (chosen !== '') server.once('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${chosen}`));
-    server.once('wsClientError', (error) => reject(refuseUpgrade(upgrade, 400, error.message)));
+    server.once('wsClientError', (error) => reject(rejectUpgrade(upgrade, 400, error.message)));
     // The library uses only the method and the headers of the request.
     const request = { method: upgrade.method, headers, url: '/' } as IncomingMessage;
     server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => resolve({ socket, protocol: chosen }));

@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 
 /** Handler of a request. */
 export type Handle = (
@@ -26,7 +26,7 @@ export type FakeServer = {
   close(): Promise<void>;
 };
 
-const authority = createAuthority('fake', Date.parse('2026-01-01T00:00:00Z'), 36_500);
+const authority = createCertificateAuthority('fake', Date.parse('2026-01-01T00:00:00Z'), 36_500);
 const pair = authority.issue({
   subject: { commonName: 'fake' },
   usages: ['server auth'],

@@ -9,22 +9,22 @@ import { pick, type Random, randomInteger } from '@kruise/values/random';
 import type { ApiRequest, Transport, WatchEvent } from '../transport.ts';
 
 /** A change that the server has acknowledged. */
-export type Logged = {
+export type LoggedChange = {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: ConfigMap;
 };
 
-export type HostileServer = Transport & {
+export type FaultyServer = Transport & {
   /** Creates or updates an object. */
   put(name: string): void;
   remove(name: string): void;
   /** Compacts all changes up to now. */
   compact(): void;
   /** Stops fault injection. */
-  calm(): void;
+  stopFaults(): void;
   /** All changes since the start, including compacted ones. */
-  readonly log: readonly Logged[];
+  readonly log: readonly LoggedChange[];
   stateAt(revision: number): readonly ConfigMap[];
   readonly revision: number;
   /** Number of injected faults by name. */
@@ -37,8 +37,8 @@ const watchFaults = ['none', 'later', 'broken', 'expired', 'garbage', 'silent', 
 const firstRevision = 100;
 
 /** Creates an empty server at a revision above zero. */
-export function hostileServer(clock: Clock, random: Random, pageLimit: number): HostileServer {
-  const log: Logged[] = [];
+export function startFaultyServer(clock: Clock, random: Random, pageLimit: number): FaultyServer {
+  const log: LoggedChange[] = [];
   const faults = new Map<string, number>();
   let revision = firstRevision;
   let oldest = firstRevision;
@@ -61,7 +61,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
     }
     return [...objects.values()];
   };
-  const commit = (type: Logged['type'], object: ConfigMap) => {
+  const commit = (type: LoggedChange['type'], object: ConfigMap) => {
     revision++;
     const { metadata } = object;
     log.push({ revision, type, object: { ...object, metadata: { ...metadata, resourceVersion: String(revision) } } });
@@ -114,7 +114,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
     compact() {
       oldest = revision;
     },
-    calm() {
+    stopFaults() {
       isCalm = true;
     },
     async request(request) {

@@ -26,10 +26,10 @@ async function start(provider: CloudProvider): Promise<Cluster> {
   };
   const done = runCloudControllerManager(options, stop.signal);
   await started;
-  await cluster.pass(0);
+  await cluster.advance(0);
   const close = async () => {
     stop.abort();
-    await cluster.pass(0);
+    await cluster.advance(0);
     await done;
     await cluster.close();
   };
@@ -51,7 +51,7 @@ test('a Service of type LoadBalancer has an address as long as it has that type'
     metadata: web,
     spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80 }] },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const [address] = await addressesOf(cluster);
   assert.match(address ?? '', /^10\.9\.0\./);
   assert.deepEqual((await client.get(service, web)).metadata.finalizers, [
@@ -60,19 +60,19 @@ test('a Service of type LoadBalancer has an address as long as it has that type'
   assert.deepEqual(await eventsOf(cluster, 'web'), ['EnsuringLoadBalancer', 'EnsuredLoadBalancer']);
 
   await client.create(node, { metadata: { name: 'b' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await eventsOf(cluster, 'web')).at(-1), 'UpdatedLoadBalancer');
 
   await client.patch(service, web, { spec: { type: 'ClusterIP' } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { metadata, status } = await client.get(service, web);
   assert.deepEqual([metadata.finalizers, status?.loadBalancer], [undefined, {}]);
 
   await client.patch(service, web, { spec: { type: 'LoadBalancer' } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await addressesOf(cluster), [address]);
   await client.delete(service, web);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(client.get(service, web), /not found/);
   assert.equal((await eventsOf(cluster, 'web')).at(-1), 'DeletedLoadBalancer');
 });
@@ -86,12 +86,12 @@ test('a load balancer that cannot be provisioned is retried later, and an event 
   };
   await using cluster = await start({ ...provider, loadBalancers: { ...loadBalancers!, ensure } });
   await cluster.client.create(service, { metadata: web, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } });
-  await cluster.pass(4);
+  await cluster.advance(4);
   assert.deepEqual(await addressesOf(cluster), []);
   const { items } = await cluster.client.list(event);
   const messages = items.map(({ message }) => message);
   assert.ok(messages.includes('Error syncing load balancer: failed to ensure load balancer: no more of them'));
-  await cluster.pass(6);
+  await cluster.advance(6);
   assert.equal((await addressesOf(cluster)).length, 1);
 });
 
@@ -101,7 +101,7 @@ test('an uninitialized node is initialized by its cloud', async () => {
     { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' as const },
   ];
   await cluster.client.create(node, { metadata: { name: 'a' }, spec: { taints } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { spec } = await cluster.client.get(node, { name: 'a' });
   assert.deepEqual(
     [spec?.providerID, spec?.taints?.map(({ key }) => key)],
@@ -130,7 +130,7 @@ test('a node without an instance is deleted, and routes follow nodes', async () 
     metadata: { name: 'a' },
     spec: { podCIDR: '10.0.1.0/24', podCIDRs: ['10.0.1.0/24'] },
   });
-  await cluster.pass(11);
+  await cluster.advance(11);
   assert.deepEqual(
     [...routes.values()].map(({ targetNode, destination }) => `${targetNode} ${destination}`),
     ['a 10.0.1.0/24'],
@@ -142,7 +142,7 @@ test('a node without an instance is deleted, and routes follow nodes', async () 
   );
 
   gone.add('a');
-  await cluster.pass(20);
+  await cluster.advance(20);
   await assert.rejects(cluster.client.get(node, { name: 'a' }), /not found/);
   assert.deepEqual([...routes], []);
   assert.deepEqual(await eventsOf(cluster, 'a'), ['DeletingNode']);

@@ -24,7 +24,7 @@ export async function runControllerManager(options: ControllerManagerOptions, si
   const { settings, clientOf, controllers: wanted = ['*'], ...runOptions } = options;
   const accounts = new Map<Controller | Runnable, string | undefined>();
   for (const { serviceAccount, make } of selectControllers(wanted)) {
-    for (const controller of make(settings)) accounts.set(inTheNameOfAll(controller), serviceAccount);
+    for (const controller of make(settings)) accounts.set(withSharedFieldManager(controller), serviceAccount);
   }
   const clientFor = (controller: Controller | Runnable) => {
     const account = accounts.get(controller);
@@ -39,7 +39,7 @@ export function selectControllers(wanted: readonly string[]): readonly Catalogue
 }
 
 /** Uses one field manager for all controllers, as upstream does with one program, unless a controller sets its own. */
-function inTheNameOfAll(controller: Controller | Runnable): Controller | Runnable {
+function withSharedFieldManager(controller: Controller | Runnable): Controller | Runnable {
   if ('run' in controller || controller.fieldManager !== controller.name) return controller;
   return { ...controller, fieldManager: 'kube-controller-manager' };
 }
@@ -47,10 +47,10 @@ function inTheNameOfAll(controller: Controller | Runnable): Controller | Runnabl
 /** Returns the requested controller names that do not exist. Disabling a controller that does not exist is allowed. */
 export function unknownControllers(wanted: readonly string[]): readonly string[] {
   const present = new Set(['*', ...catalogue.map(({ name }) => name)]);
-  const heardOf = new Set([...present, ...aliases.values()]);
+  const knownNames = new Set([...present, ...aliases.values()]);
   return wanted.filter((each) => {
     const name = nameOf(each);
-    return name.startsWith('-') ? !heardOf.has(name.slice(1)) : !present.has(name);
+    return name.startsWith('-') ? !knownNames.has(name.slice(1)) : !present.has(name);
   });
 }
 
@@ -63,7 +63,7 @@ function nameOf(wanted: string): string {
 
 /** The first entry that names a controller wins; without one, `*` applies. */
 function isWanted(name: string, isOptional: boolean, wanted: readonly string[]): boolean {
-  const said = wanted.map(nameOf).find((each) => each === name || each === `-${name}`);
-  if (said !== undefined) return said === name;
+  const entry = wanted.map(nameOf).find((each) => each === name || each === `-${name}`);
+  if (entry !== undefined) return entry === name;
   return wanted.includes('*') && !isOptional;
 }

@@ -54,7 +54,7 @@ async function startWhole(): Promise<Cluster> {
   const stop = new AbortController();
   startFakeNodes(cluster.client, cluster.clock, seededRandom('nodes'), stop.signal);
   await cluster.run(['*'], { namespaceDeletionDelaySeconds: 0 });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const close = async () => {
     stop.abort();
     await cluster.close();
@@ -63,7 +63,7 @@ async function startWhole(): Promise<Cluster> {
 }
 
 /** Returns the events of an object, as `reason: message`. */
-async function toldOf({ client }: Cluster, name: string, place = 'default'): Promise<readonly string[]> {
+async function eventsOf({ client }: Cluster, name: string, place = 'default'): Promise<readonly string[]> {
   const { items } = await client.list(event, { namespace: place });
   return items
     .filter(({ involvedObject }) => involvedObject.name === name)
@@ -92,7 +92,7 @@ async function assertAllElseWorks(cluster: Cluster): Promise<void> {
   const place = `well-${spaces++}`;
   await client.create(namespace, { metadata: { name: place } });
   // Pods are rejected until the default ServiceAccount exists.
-  await cluster.pass(0);
+  await cluster.advance(0);
   await client.create(deployment, { metadata: at('web', place), spec: workloadOf('web', 2) });
   await client.create(statefulSet, { metadata: at('db', place), spec: { ...workloadOf('db', 2), serviceName: 'db' } });
   await client.create(job, {
@@ -110,7 +110,7 @@ async function assertAllElseWorks(cluster: Cluster): Promise<void> {
   await client.create(resourceQuota, { metadata: at('limit', place), spec: { hard: { pods: '100' } } });
   const orphan = { ...at('orphan', place), ownerReferences: [{ ...refer(await ownerThatGoes(client, place)) }] };
   await client.create(configMap, { metadata: orphan });
-  await cluster.pass(1);
+  await cluster.advance(1);
 
   const [web, db, sum, budget, quota] = await Promise.all([
     client.get(deployment, at('web', place)),
@@ -128,7 +128,7 @@ async function assertAllElseWorks(cluster: Cluster): Promise<void> {
   assert.ok(await isGone(client.get(configMap, at('orphan', place))), 'the orphan is collected');
 
   await client.delete(namespace, { name: place });
-  await cluster.pass(40);
+  await cluster.advance(40);
   assert.ok(await isGone(client.get(namespace, { name: place })), 'the namespace is deleted');
 }
 
@@ -157,7 +157,7 @@ for (const [name, size] of [
     for (const each of names)
       assert.equal((await client.get(deployment, at(each))).status?.availableReplicas, 1, `${each} is kept`);
     await client.delete(deployment, at(names[0]!), { propagationPolicy: 'Foreground' });
-    await cluster.pass(1);
+    await cluster.advance(1);
     for (const kind of [deployment, replicaSet, pod]) {
       assert.deepEqual((await client.list(kind, { namespace: 'default' })).items, []);
     }
@@ -198,7 +198,7 @@ test('workloads with the same selector keep to their own Pods', async () => {
   const versions = () =>
     client.list(pod, { namespace: 'default' }).then(({ items }) => items.map((each) => each.metadata.resourceVersion));
   const before = await versions();
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.deepEqual(await versions(), before, 'no Pod changes its controller');
 });
 
@@ -208,7 +208,7 @@ test('a budget for everything counts every workload and reports Pods it cannot c
   await client.create(deployment, { metadata: at('web'), spec: workloadOf('web', 3) });
   await client.create(replicaSet, { metadata: at('set'), spec: workloadOf('set', 2) });
   await client.create(statefulSet, { metadata: at('db'), spec: { ...workloadOf('db', 1), serviceName: 'db' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.create(podDisruptionBudget, { metadata: at('all'), spec: { maxUnavailable: '50%', selector: {} } });
   const nothing = { matchExpressions: [{ key: 'app', operator: 'In', values: ['nowhere'] }] };
   await client.create(podDisruptionBudget, {
@@ -220,12 +220,12 @@ test('a budget for everything counts every workload and reports Pods it cannot c
     await client.get(podDisruptionBudget, at('all'))
   ).status!;
   assert.deepEqual([expectedPods, desiredHealthy, currentHealthy, disruptionsAllowed], [6, 3, 6, 3]);
-  assert.deepEqual(await toldOf(cluster, 'none'), ['NoPods: No matching pods found']);
+  assert.deepEqual(await eventsOf(cluster, 'none'), ['NoPods: No matching pods found']);
 
   await client.create(pod, { metadata: at('bare'), spec: templateOf('bare').spec });
   await assertAllElseWorks(cluster);
   assert.match(
-    (await toldOf(cluster, 'all')).find((told) => told.startsWith('UnmanagedPods')) ?? '',
+    (await eventsOf(cluster, 'all')).find((text) => text.startsWith('UnmanagedPods')) ?? '',
     /Pods selected by this PodDisruptionBudget \(selector: .*\) were found to be unmanaged/,
   );
 
@@ -235,7 +235,7 @@ test('a budget for everything counts every workload and reports Pods it cannot c
   const { status } = await client.get(podDisruptionBudget, at('all'));
   const condition = findCondition(status?.conditions, 'DisruptionAllowed');
   assert.deepEqual([condition?.status, condition?.reason, status?.disruptionsAllowed], ['False', 'SyncFailed', 0]);
-  assert.ok((await toldOf(cluster, 'all')).some((told) => told.startsWith('CalculateExpectedPodCountFailed')));
+  assert.ok((await eventsOf(cluster, 'all')).some((text) => text.startsWith('CalculateExpectedPodCountFailed')));
   // An unknown kind may be added later, so its dependents are kept.
   assert.equal((await client.get(pod, at('odd'))).status?.phase, 'Running');
 });
@@ -267,10 +267,10 @@ test('annotations that leave no room for those of the controller are rejected, a
   const annotations = { 'example.com/all': 'x'.repeat(256 * 1024 - 'example.com/all'.length) };
   await client.create(deployment, { metadata: { ...at('full'), annotations }, spec: workloadOf('full') });
   await assertAllElseWorks(cluster);
-  const told = await toldOf(cluster, 'full');
+  const text = await eventsOf(cluster, 'full');
   assert.ok(
-    told.some((each) => /^ReplicaSetCreateError: .*metadata\.annotations: Too long/.test(each)),
-    told.join('\n'),
+    text.some((each) => /^ReplicaSetCreateError: .*metadata\.annotations: Too long/.test(each)),
+    text.join('\n'),
   );
   const { status } = await client.get(deployment, at('full'));
   const progressing = findCondition(status?.conditions, 'Progressing');
@@ -299,11 +299,11 @@ test('a CronJob that missed every second of a year creates one Job, and reports 
       await client.patch(cronJob, reference, { spec: { suspend: false } }, { type: 'merge' });
     }
   }
-  await cluster.pass(0);
+  await cluster.advance(0);
   for (const name of ['minutes', 'minutes-late', 'seconds', 'seconds-late']) {
     const { status } = await client.get(cronJob, at(name));
     assert.equal(status?.active?.length, 1, `${name} creates one Job`);
-    const complaints = (await toldOf(cluster, name)).filter((told) => !told.startsWith('SuccessfulCreate'));
+    const complaints = (await eventsOf(cluster, name)).filter((text) => !text.startsWith('SuccessfulCreate'));
     assert.deepEqual(
       complaints,
       name.endsWith('late')
@@ -320,9 +320,9 @@ test('a Job with the maximum parallelism fills its quota, reports it, and blocks
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(namespace, { metadata: { name: 'huge' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.create(resourceQuota, { metadata: at('limit', 'huge'), spec: { hard: { pods: '700' } } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const most = 2 ** 31 - 1;
   const template = jobTemplateOf('huge');
   await client.create(job, {
@@ -334,12 +334,12 @@ test('a Job with the maximum parallelism fills its quota, reports it, and blocks
     spec: { parallelism: 100_000, completions: 100_000, completionMode: 'Indexed', template },
   });
   await assertAllElseWorks(cluster);
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal((await client.list(pod, { namespace: 'huge' })).items.length, 700);
   for (const name of ['huge', 'indexed']) {
-    const told = await toldOf(cluster, name, 'huge');
+    const text = await eventsOf(cluster, name, 'huge');
     assert.ok(
-      told.some((each) => /^FailedCreate: .*exceeded quota: limit/.test(each)),
+      text.some((each) => /^FailedCreate: .*exceeded quota: limit/.test(each)),
       `${name} reports why it has no more Pods`,
     );
   }
@@ -363,7 +363,7 @@ test('an autoscaler of itself, of a missing target or of an unknown kind reports
     const condition = findCondition(status?.conditions, 'AbleToScale');
     assert.deepEqual([condition?.status, condition?.reason], ['False', 'FailedGetScale'], name);
     assert.ok(
-      (await toldOf(cluster, name)).some((told) => told.startsWith('FailedGetScale')),
+      (await eventsOf(cluster, name)).some((text) => text.startsWith('FailedGetScale')),
       name,
     );
   }
@@ -382,7 +382,7 @@ test('a Service with too many Pods is truncated, and reports it', async () => {
   await Promise.all(
     pods.map((index) => client.create(pod, { metadata: metadataOf(index), spec: templateOf('').spec })),
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   await Promise.all(
     pods.map((index) => {
       const podIP = `10.1.${index >> 8}.${index & 255}`;
@@ -418,12 +418,12 @@ test('a quota with odd amounts and unknown resources counts what it can', async 
   assert.deepEqual(Object.keys(status?.hard ?? {}).sort(), Object.keys(hard).sort());
   assert.equal(status?.used?.['pods'], '0');
   assert.equal(status?.used?.['requests.memory'], '0');
-  const greedy = {
+  const hugeJobs = {
     ...templateOf('a').spec.containers[0]!,
     resources: { requests: { cpu: '2m' }, limits: { memory: '1' } },
   };
   await assert.rejects(
-    client.create(pod, { metadata: at('greedy'), spec: { containers: [greedy] } }),
+    client.create(pod, { metadata: at('greedy'), spec: { containers: [hugeJobs] } }),
     /exceeded quota: odd, requested: requests.cpu=2m, used: requests.cpu=0, limited: requests.cpu=1m/,
   );
 });
@@ -432,7 +432,7 @@ test('a namespace held by a finalizer reports it, and others are deleted', async
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(namespace, { metadata: { name: 'stuck' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const finalizers = ['example.com/never'];
   await client.create(configMap, { metadata: { ...at('held', 'stuck'), finalizers } });
   await client.create(pod, { metadata: { ...at('held', 'stuck'), finalizers }, spec: templateOf('a').spec });
@@ -467,7 +467,7 @@ test('any text is preserved, and causes no second revision', async () => {
   assert.equal(sets.length, 1);
   assert.ok(isControlledBy(sets[0]!, web));
   const versions = [stateful, web].map((each) => each.metadata.resourceVersion);
-  await cluster.pass(600);
+  await cluster.advance(600);
   const later = [await client.get(statefulSet, at('odd')), await client.get(deployment, at('odd'))];
   assert.deepEqual(
     later.map((each) => each.metadata.resourceVersion),
@@ -480,7 +480,7 @@ test('invalid annotations do not stop any controller', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(deployment, { metadata: at('odd'), spec: workloadOf('odd', 3) });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const nonsense = ['', 'x', '-1', '1e9', '9'.repeat(40), '\u{1f4a5}'];
   const keys = ['revision', 'desired-replicas', 'max-replicas', 'revision-history'];
   for (const [index, text] of nonsense.entries()) {
@@ -488,7 +488,7 @@ test('invalid annotations do not stop any controller', async () => {
     const annotations = Object.fromEntries(keys.map((key) => [`deployment.kubernetes.io/${key}`, text]));
     await client.patch(replicaSet, at(set?.metadata.name ?? ''), { metadata: { annotations } }, { type: 'merge' });
     await client.patch(deployment, at('odd'), { spec: { replicas: 1 + (index % 3) } }, { type: 'merge' });
-    await cluster.pass(1);
+    await cluster.advance(1);
     const { status } = await client.get(deployment, at('odd'));
     assert.equal(status?.availableReplicas, 1 + (index % 3), JSON.stringify(text));
   }
@@ -525,7 +525,7 @@ test('maximum numbers are supported', async () => {
     spec: { schedule: '@every 9999h', startingDeadlineSeconds: huge, jobTemplate: { spec: { template: { spec } } } },
   });
   await client.create(namespace, { metadata: { name: 'slow' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.create(pod, { metadata: at('slow', 'slow'), spec: { ...spec, nodeName: 'gone' } });
   await client.create(node, { metadata: { name: 'gone' }, spec: { taints: [{ key: 'fire', effect: 'NoExecute' }] } });
   await client.delete(namespace, { name: 'slow' });
@@ -540,7 +540,7 @@ test('maximum numbers are supported', async () => {
   assert.equal(sum.status?.active, 1);
   assert.ok(await isGone(client.get(namespace, { name: 'slow' })), 'the namespace is deleted');
   assert.deepEqual(
-    cluster.complaints.filter((complaint) => /reconcile failed|a pass failed|requeued/.test(complaint)),
+    cluster.warnings.filter((complaint) => /reconcile failed|a pass failed|requeued/.test(complaint)),
     [],
   );
 });
@@ -591,9 +591,9 @@ test('if all writes fail, everything is retried with backoff', async () => {
     },
     stop.signal,
   );
-  await cluster.pass(60);
+  await cluster.advance(60);
   const first = new Map(attempts);
-  await cluster.pass(60);
+  await cluster.advance(60);
   for (const [account, count] of attempts) {
     const before = first.get(account) ?? 0;
     assert.ok(before < 150, `${account} made ${before} attempts in a minute`);
@@ -601,6 +601,6 @@ test('if all writes fail, everything is retried with backoff', async () => {
   }
   assert.ok(attempts.size > 10, [...attempts.keys()].join());
   stop.abort();
-  await cluster.pass(60);
+  await cluster.advance(60);
   await running;
 });

@@ -12,7 +12,7 @@ const podsPerMs = 50;
  * cost would be quadratic. With 100 ms for 5,000 Pods it stays at a few percent of the time, regardless of the number
  * of events.
  */
-export function restBetweenLooks(pods: number): number {
+export function reconcileIntervalFor(pods: number): number {
   return pods < fewPods ? 0 : pods / podsPerMs;
 }
 
@@ -20,14 +20,14 @@ export function restBetweenLooks(pods: number): number {
  * A Pod that finishes this soon after its creation, for example because its node rejects it, is likely to do so again.
  */
 const shortLifeMs = 10_000;
-const restAfterShortLifeMs = 1000;
+const shortLivedPodIntervalMs = 1000;
 
 /**
  * Minimum interval between two reconciles of a workload whose Pods finish right after their creation: further Pods
  * would fail likewise.
  */
-export function restAfterShortLives(pods: readonly Pod[], now: Instant): number {
+export function shortLivedPodIntervalFor(pods: readonly Pod[], now: Instant): number {
   const isShortLived = ({ metadata }: Pod) =>
     metadata.creationTimestamp != null && now - parseTime(metadata.creationTimestamp) < shortLifeMs;
-  return pods.some((pod) => isPodFinished(pod) && isShortLived(pod)) ? restAfterShortLifeMs : 0;
+  return pods.some((pod) => isPodFinished(pod) && isShortLived(pod)) ? shortLivedPodIntervalMs : 0;
 }

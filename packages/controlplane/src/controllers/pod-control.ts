@@ -1,11 +1,11 @@
 /** Creation and deletion of the Pods of a workload, with events on the workload. */
 import type { Pod } from '@kruise/api/core/pod';
-import { announced, type CreateAction, create, type RemoveAction, remove } from '@kruise/client/actions';
+import { type CreateAction, create, type RemoveAction, remove, withOutcomeEvents } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 
 /** Creates a Pod and emits an event on its workload. */
 export function createPod(owner: KubernetesObject, pod: Pod): CreateAction {
-  return announced(create(pod), {
+  return withOutcomeEvents(create(pod), {
     about: owner,
     done: { reason: 'SuccessfulCreate', message: 'Created pod: {name}' },
     failed: { reason: 'FailedCreate', message: 'Error creating: {error}' },
@@ -14,7 +14,7 @@ export function createPod(owner: KubernetesObject, pod: Pod): CreateAction {
 
 /** Deletes a Pod and emits an event on its workload. */
 export function deletePod(owner: KubernetesObject, pod: Pod): RemoveAction {
-  return announced(remove(pod), {
+  return withOutcomeEvents(remove(pod), {
     about: owner,
     done: { reason: 'SuccessfulDelete', message: 'Deleted pod: {name}' },
     failed: { reason: 'FailedDelete', message: 'Error deleting: {error}' },

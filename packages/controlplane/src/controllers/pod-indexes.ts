@@ -2,7 +2,7 @@
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Caches } from '@kruise/client/informer';
 import { requiredLabel, type Selector } from '@kruise/machinery/label-selector';
-import { claimNames } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-claims';
 
 /** Indexes Pods by node name. */
 export function byNode({ spec }: Pod): readonly string[] {
@@ -34,5 +34,5 @@ export function podsMatching(caches: Caches, namespace: string, selector: Select
 
 /** Indexes Pods by each of their PVCs, as `namespace/name`. */
 export function byClaim(pod: Pod): readonly string[] {
-  return claimNames(pod).map(({ name }) => `${pod.metadata.namespace}/${name}`);
+  return podVolumeClaims(pod).map(({ name }) => `${pod.metadata.namespace}/${name}`);
 }

@@ -71,7 +71,7 @@ test('a token that cannot be renewed is used until it expires', async () => {
 test('a rejected token is not used again', async () => {
   const { credentials, close } = await setUp();
   const first = await credentials.current();
-  assert.equal(credentials.refused?.(first), true);
+  assert.equal(credentials.rejected?.(first), true);
   assert.notEqual(await credentials.current(), first);
   await close();
 });

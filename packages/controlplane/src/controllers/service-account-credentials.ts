@@ -5,7 +5,7 @@
  */
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import type { Client } from '@kruise/client/client';
-import { bearer, type Credential, type Credentials } from '@kruise/client/credentials';
+import { bearerAuthorization, type Credential, type Credentials } from '@kruise/client/credentials';
 import { requestToken } from '@kruise/client/subresources';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
@@ -18,7 +18,7 @@ const expirationSeconds = 3600;
  * Fraction of a token's lifetime after which it is renewed, minus jitter, so that controllers do not renew at the same
  * time.
  */
-const usedPart = 0.8;
+const renewFraction = 0.8;
 
 type Token = { readonly credential: Credential; readonly renewAt: Instant; readonly expiresAt: Instant };
 
@@ -26,10 +26,10 @@ type Token = { readonly credential: Credential; readonly renewAt: Instant; reado
 export function serviceAccountCredentials(client: Client, clock: Clock, random: Random, name: string): Credentials {
   const account = { namespace, name };
   let token: Token | undefined;
-  let asking: Promise<Token> | undefined;
+  let pendingRequest: Promise<Token> | undefined;
 
-  const ask = async (): Promise<Token> => {
-    const askedAt = clock.now();
+  const issueToken = async (): Promise<Token> => {
+    const requestedAt = clock.now();
     const spec = { audiences: [], expirationSeconds };
     const { status } = await requestToken(client, account, spec).catch(async (error: unknown) => {
       if (!isNotFound(error)) throw error;
@@ -41,15 +41,15 @@ export function serviceAccountCredentials(client: Client, clock: Clock, random: 
     if (!status?.expirationTimestamp)
       throw new Error(`the TokenRequest for ServiceAccount ${namespace}/${name} returned no token`);
     const expiresAt = parseTime(status.expirationTimestamp);
-    const lifetimeMs = expiresAt - askedAt;
-    const renewAt = expiresAt - jitter(random, lifetimeMs * (1 - usedPart), 0.5);
-    return { credential: { authorization: bearer(status.token) }, renewAt, expiresAt };
+    const lifetimeMs = expiresAt - requestedAt;
+    const renewAt = expiresAt - jitter(random, lifetimeMs * (1 - renewFraction), 0.5);
+    return { credential: { authorization: bearerAuthorization(status.token) }, renewAt, expiresAt };
   };
   const renew = (): Promise<Token> => {
-    asking ??= ask()
+    pendingRequest ??= issueToken()
       .then((got) => (token = got))
-      .finally(() => (asking = undefined));
-    return asking;
+      .finally(() => (pendingRequest = undefined));
+    return pendingRequest;
   };
 
   return {
@@ -67,7 +67,7 @@ export function serviceAccountCredentials(client: Client, clock: Clock, random: 
         },
       );
     },
-    refused(credential) {
+    rejected(credential) {
       // The account may have been recreated, which invalidates its tokens.
       if (token?.credential === credential) token = undefined;
       return true;

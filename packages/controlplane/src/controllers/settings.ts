@@ -1,4 +1,4 @@
-import type { Authority } from '@kruise/machinery/x509/certificate';
+import type { CertificateAuthority } from '@kruise/machinery/x509/certificate';
 import type { AutoscalerSettings } from './horizontal-pod-autoscaler/settings.ts';
 import type { BlockLengths } from './node-ipam/allocator.ts';
 import type { MonitorSettings } from './node-lifecycle/monitor.ts';
@@ -8,7 +8,7 @@ export type ControllerSettings = {
   /** CA bundle for Pods that connect to the API server, as PEM. */
   readonly rootAuthorities: string;
   /** CA that signs approved CSRs. Without it, no CSRs are signed. */
-  readonly signer?: Authority;
+  readonly signer?: CertificateAuthority;
   /** Maximum lifetime of signed certificates; one year by default. */
   readonly certificateSeconds?: number;
   /** Private key that signs the tokens of Secrets, as PEM. Without it, token Secrets stay empty. */

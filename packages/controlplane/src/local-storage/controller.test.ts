@@ -34,7 +34,7 @@ test('a PVC gets a directory on its selected node, is expanded, and is deleted w
     metadata: data,
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const found = () => client.get(persistentVolumeClaim, data);
   assert.equal((await found()).spec?.storageClassName, 'standard');
   assert.equal((await found()).status?.phase, 'Pending');
@@ -42,21 +42,21 @@ test('a PVC gets a directory on its selected node, is expanded, and is deleted w
   // Simulates the scheduler.
   const annotations = { 'volume.kubernetes.io/selected-node': 'node-1' };
   await client.patch(persistentVolumeClaim, data, { metadata: { annotations } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const bound = await found();
   assert.deepEqual([bound.status?.phase, bound.status?.capacity], ['Bound', { storage: '1Gi' }]);
   assert.equal(bound.spec?.volumeName, `pvc-${bound.metadata.uid}`);
 
   const wanted = { spec: { resources: { requests: { storage: '2Gi' } } } };
   await client.patch(persistentVolumeClaim, data, wanted, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const grown = await found();
   assert.deepEqual([grown.status?.capacity, grown.status?.conditions ?? []], [{ storage: '2Gi' }, []]);
   const { items: volumes } = await client.list(persistentVolume);
   assert.deepEqual(volumes[0]?.spec?.capacity, { storage: '2Gi' });
 
   await client.delete(persistentVolumeClaim, data);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.list(persistentVolume)).items, []);
   assert.equal(removed[0], 'node-1 /var/lib/kruise/volumes/pvc_default_data');
 
@@ -75,8 +75,8 @@ test('a PVC gets a directory on its selected node, is expanded, and is deleted w
     expected.filter((reason) => !reasons.has(reason)),
     [],
   );
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
   stop.abort();
-  await cluster.pass(1);
+  await cluster.advance(1);
   await running;
 });

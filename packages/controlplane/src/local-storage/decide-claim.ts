@@ -2,7 +2,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
-import { announced, create, record, update } from '@kruise/client/actions';
+import { create, record, update, withOutcomeEvents } from '@kruise/client/actions';
 import type { Decision, StatusOf } from '@kruise/client/controller';
 import { isConditionTrue, withCondition, withoutCondition } from '@kruise/machinery/conditions';
 import {
@@ -33,8 +33,8 @@ const nothing: Decision<Status> = { actions: [] };
 export function decideClaim(observed: ClaimObserved, now: Instant): Decision<Status> {
   const { claim, volume } = observed;
   if (claim.spec?.volumeName) return volume ? expand(claim, volume, now) : nothing;
-  const isAsked = claim.metadata.annotations?.[storageProvisionerAnnotation] === provisioner;
-  return isAsked && !volume ? provision(observed) : nothing;
+  const isRequested = claim.metadata.annotations?.[storageProvisionerAnnotation] === provisioner;
+  return isRequested && !volume ? provision(observed) : nothing;
 }
 
 function provision({ claim, storageClass, node }: ClaimObserved): Decision<Status> {
@@ -59,7 +59,7 @@ function provision({ claim, storageClass, node }: ClaimObserved): Decision<Statu
   return {
     actions: [
       record({ about: claim, type: 'Normal', reason: 'Provisioning', message }),
-      announced(create(volumeFor(claim, storageClass, node)), {
+      withOutcomeEvents(create(volumeFor(claim, storageClass, node)), {
         about: claim,
         done: { reason: 'ProvisioningSucceeded', message: 'Successfully provisioned volume {name}' },
         failed: { reason: 'ProvisioningFailed', message: `${failed}{error}` },

@@ -15,9 +15,9 @@ export function decideVolume(volume: PersistentVolume): Decision<never> {
   const directory: Directory = { node: metadata.annotations?.[nodeAnnotation] ?? '', path: spec?.hostPath?.path ?? '' };
   const empty = spec?.persistentVolumeReclaimPolicy === 'Delete' ? [effect('remove directory', directory)] : [];
   if (isBeingDeleted(volume)) {
-    const isHeld = hasFinalizer(volume, finalizer);
-    return { actions: isHeld ? [...empty, update(withoutFinalizer(volume, finalizer))] : [] };
+    const isProtected = hasFinalizer(volume, finalizer);
+    return { actions: isProtected ? [...empty, update(withoutFinalizer(volume, finalizer))] : [] };
   }
-  const isToGo = status?.phase === 'Released' && empty.length > 0;
-  return { actions: isToGo ? [...empty, remove(volume)] : [] };
+  const isReleased = status?.phase === 'Released' && empty.length > 0;
+  return { actions: isReleased ? [...empty, remove(volume)] : [] };
 }

@@ -6,7 +6,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import type { Action } from '@kruise/client/actions';
 import { instantOf } from '@kruise/values/time';
-import { inWords } from '../testing/in-words.ts';
+import { summarizeActions } from '../testing/in-words.ts';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import { decideVolume } from './decide-volume.ts';
 
@@ -43,7 +43,13 @@ const node: Node = {
 };
 const volume = (
   phase: NonNullable<PersistentVolume['status']>['phase'] & string,
-  more: { policy?: 'Delete' | 'Retain'; by?: string; isGoing?: boolean; finalizers?: string[]; storage?: string } = {},
+  more: {
+    policy?: 'Delete' | 'Retain';
+    by?: string;
+    isTerminating?: boolean;
+    finalizers?: string[];
+    storage?: string;
+  } = {},
 ): PersistentVolume => ({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
@@ -54,7 +60,7 @@ const volume = (
       'local.kruise.io/node': 'node-1',
     },
     finalizers: more.finalizers ?? [finalizer],
-    ...(more.isGoing ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    ...(more.isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
   },
   spec: {
     persistentVolumeReclaimPolicy: more.policy ?? 'Delete',
@@ -71,9 +77,9 @@ const world = (more: Partial<ClaimObserved> = {}): ClaimObserved => ({
   node,
   ...more,
 });
-const said = (actions: readonly Action[]) =>
+const summary = (actions: readonly Action[]) =>
   actions.map((action) =>
-    action.type === 'record' && action.event.type === 'Warning' ? action.event.message : inWords([action])[0],
+    action.type === 'record' && action.event.type === 'Warning' ? action.event.message : summarizeActions([action])[0],
   );
 const failed = 'failed to provision volume with StorageClass "standard": ';
 
@@ -110,7 +116,7 @@ const provisions: readonly (readonly [name: string, observed: ClaimObserved, wor
   ],
 ];
 for (const [name, observed, words] of provisions) {
-  test(name, () => assert.deepEqual(said(decideClaim(observed, now).actions), words));
+  test(name, () => assert.deepEqual(summary(decideClaim(observed, now).actions), words));
 }
 
 test('a volume is a directory with an affinity to its node', () => {
@@ -182,7 +188,7 @@ test('a PVC that requests more storage gets the resize status', () => {
 test('the volume is expanded before the PVC', () => {
   const observed = world({ claim: bound('8Gi', resizing), volume: volume('Bound') });
   const { actions, status, events } = decideClaim(observed, now);
-  assert.deepEqual(inWords(actions), ['update pvc-c1']);
+  assert.deepEqual(summarizeActions(actions), ['update pvc-c1']);
   assert.deepEqual(status, {
     phase: 'Bound',
     capacity: { storage: '8Gi' },
@@ -208,23 +214,23 @@ for (const [name, observed] of atRest) {
 }
 
 const deletions: readonly (readonly [name: string, volume: PersistentVolume, words: readonly string[]])[] = [
-  ['a bound volume is kept', volume('Bound', { isGoing: true }), []],
+  ['a bound volume is kept', volume('Bound', { isTerminating: true }), []],
   ['a released volume is deleted after its files', volume('Released'), ['effect remove directory', 'delete pvc-c1']],
   [
     'a terminating volume loses its finalizer after its files are deleted',
-    volume('Released', { isGoing: true }),
+    volume('Released', { isTerminating: true }),
     ['effect remove directory', 'update pvc-c1'],
   ],
   ['a volume with Retain is kept', volume('Released', { policy: 'Retain' }), []],
   [
     'a terminating volume with Retain loses its finalizer and keeps its files',
-    volume('Released', { policy: 'Retain', isGoing: true }),
+    volume('Released', { policy: 'Retain', isTerminating: true }),
     ['update pvc-c1'],
   ],
-  ['foreign finalizers are kept', volume('Released', { isGoing: true, finalizers: ['other'] }), []],
+  ['foreign finalizers are kept', volume('Released', { isTerminating: true, finalizers: ['other'] }), []],
   ['a new volume waits for its PVC', volume('Pending'), []],
   ['the volume of another provisioner is kept', volume('Released', { by: 'x' }), []],
 ];
 for (const [name, given, words] of deletions) {
-  test(name, () => assert.deepEqual(inWords(decideVolume(given).actions), words));
+  test(name, () => assert.deepEqual(summarizeActions(decideVolume(given).actions), words));
 }

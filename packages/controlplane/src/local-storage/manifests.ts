@@ -3,7 +3,7 @@ import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import { type ClusterRoleBinding, clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { type StorageClass, storageClass } from '@kruise/api/storage/storageclass';
 import type { Client } from '@kruise/client/client';
-import { createMissing } from '@kruise/client/create-missing';
+import { createIfMissing } from '@kruise/client/create-missing';
 import { defaultStorageClassAnnotations } from '@kruise/machinery/default-class';
 import { provisioner } from './names.ts';
 
@@ -51,8 +51,8 @@ const binding: ClusterRoleBinding = {
 /** Creates the missing objects; existing ones are not changed. */
 export async function installLocalStorage(client: Client): Promise<void> {
   await Promise.all([
-    createMissing(client, storageClass, standardClass),
-    createMissing(client, clusterRole, role),
-    createMissing(client, clusterRoleBinding, binding),
+    createIfMissing(client, storageClass, standardClass),
+    createIfMissing(client, clusterRole, role),
+    createIfMissing(client, clusterRoleBinding, binding),
   ]);
 }

@@ -10,21 +10,21 @@ import type { Cluster } from './cluster/cluster.ts';
 import type { Lookup } from './cluster/lookup.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
-import { type Circumstances, type Decision, decide, type Outcome } from './decide.ts';
+import { type Decision, decide, type Outcome, type SchedulingState } from './decide.ts';
 import { messageOf } from './diagnosis.ts';
 import { evictFor } from './evict.ts';
-import { candidatesBy, decideWith } from './extenders/extended.ts';
+import { decideWith, filterCandidates } from './extenders/extended.ts';
 import type { Extender } from './extenders/extender.ts';
 import type { Limit } from './limit.ts';
-import { createMemory } from './memory.ts';
+import { createEquivalenceCache } from './memory.ts';
 import type { SchedulerMetrics } from './metrics.ts';
 import type { Reservation } from './plugin.ts';
 import { conditionPatch, nominationPatch, noteOf, patchStatus } from './pod-status.ts';
-import { findPreemption, leastHarmful, type Preemption } from './preemption.ts';
+import { findPreemption, type Preemption, selectCandidate } from './preemption.ts';
 import type { Profile } from './profile.ts';
 import type { QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
 
-export type Means = {
+export type AttemptDependencies = {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -64,12 +64,12 @@ type Rejected = Decision & { readonly type: 'rejected' };
  * Attempts Pods one after the other; each search starts where the last one ended. Returns a promise if the caller has
  * to wait.
  */
-export function createAttempts(means: Means): (queued: QueuedPod) => Promise<void> | undefined {
-  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, extenders, pods } = means;
-  const { limit, waits, metrics, signal } = means;
-  const memory = createMemory();
+export function createAttempts(dependencies: AttemptDependencies): (queued: QueuedPod) => Promise<void> | undefined {
+  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, extenders, pods } = dependencies;
+  const { limit, waits, metrics, signal } = dependencies;
+  const memory = createEquivalenceCache();
   // Pending status writes of rejected Pods, by UID: they must complete before the binding.
-  const telling = new Map<string, Promise<void>>();
+  const statusWrites = new Map<string, Promise<void>>();
   let start = 0;
   // Pods of other schedulers do not enter the queue.
   const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
@@ -86,35 +86,35 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
       queue.done(pod.uid);
       return undefined;
     }
-    const begun = clock.elapsedMs();
-    if (extenders.length > 0) return tryWithExtenders(queued, begun).catch((error) => fail(queued, failureOf(error)));
+    const startMs = clock.elapsedMs();
+    if (extenders.length > 0) return tryWithExtenders(queued, startMs).catch((error) => fail(queued, failureOf(error)));
     try {
-      carryOut(queued, note(decide(profileOf(pod), pod, circumstances()), begun));
+      execute(queued, note(decide(profileOf(pod), pod, schedulingState()), startMs));
     } catch (error) {
       fail(queued, failureOf(error));
     }
     return undefined;
   };
 
-  function circumstances(): Circumstances {
+  function schedulingState(): SchedulingState {
     return { cluster, nominations: queue.nominator, memory, random, start };
   }
 
-  function note({ decision, nextStart }: Outcome, begun: number): Decision {
+  function note({ decision, nextStart }: Outcome, startMs: number): Decision {
     start = nextStart;
-    metrics?.decided(clock.elapsedMs() - begun);
+    metrics?.observeDecision(clock.elapsedMs() - startMs);
     return decision;
   }
 
-  async function tryWithExtenders(queued: QueuedPod, begun: number): Promise<void> {
+  async function tryWithExtenders(queued: QueuedPod, startMs: number): Promise<void> {
     const { pod } = queued;
-    const decision = note(await decideWith(extenders, profileOf(pod), pod, circumstances(), log), begun);
+    const decision = note(await decideWith(extenders, profileOf(pod), pod, schedulingState(), log), startMs);
     const preemption = decision.type === 'rejected' ? preemptionFor(pod, decision) : undefined;
     if (decision.type !== 'rejected' || preemption?.type !== 'found') {
-      carryOut(queued, decision);
+      execute(queued, decision);
       return;
     }
-    const left = await candidatesBy(extenders, pod, preemption.candidates, cluster.node, log);
+    const left = await filterCandidates(extenders, pod, preemption.candidates, cluster.node, log);
     const message = 'no candidate node for preemption';
     reject(
       queued,
@@ -123,7 +123,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     );
   }
 
-  function carryOut(queued: QueuedPod, decision: Decision): void {
+  function execute(queued: QueuedPod, decision: Decision): void {
     switch (decision.type) {
       case 'placed':
         place(queued, decision.node);
@@ -151,16 +151,16 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     if (preemption?.type !== 'found') {
       const message = preemption ? messageOf(diagnosis, `preemption: ${preemption.message}`) : failure.message;
       const keepsNomination = preemption?.keepsNomination ?? true;
-      if (preemption) metrics?.preempted(undefined);
+      if (preemption) metrics?.observePreemption(undefined);
       fail(queued, { ...failure, message, ...(keepsNomination ? {} : { nominate: '' }) });
       return;
     }
-    const candidate = leastHarmful(preemption.candidates, clock.now());
-    metrics?.preempted(candidate.victims.length);
+    const candidate = selectCandidate(preemption.candidates, clock.now());
+    metrics?.observePreemption(candidate.victims.length);
     const others = queue.nominator.onNode(candidate.node);
     fail(queued, { ...failure, nominate: candidate.node });
     limit.run(
-      () => evictFor(pod, candidate, others, means),
+      () => evictFor(pod, candidate, others, dependencies),
       (error) => {
         log.warn({ pod: pod.key, node: candidate.node, error }, 'preemption failed');
         queue.activate(pod.uid);
@@ -175,12 +175,12 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     queue.nominator.remove(pod.uid);
     queue.done(pod.uid);
     const { run } = reservations.length === 0 ? limit : waits;
-    const begun = clock.elapsedMs();
+    const startMs = clock.elapsedMs();
     run(
       async () => {
         await send(pod, node.name, reservations);
-        metrics?.attempted(pod.spec.schedulerName ?? '', 'scheduled', clock.elapsedMs() - begun);
-        metrics?.placed(queued.attempts, clock.elapsedMs() - (queued.readyAt ?? begun));
+        metrics?.observeAttempt(pod.spec.schedulerName ?? '', 'scheduled', clock.elapsedMs() - startMs);
+        metrics?.observeScheduled(queued.attempts, clock.elapsedMs() - (queued.readyAt ?? startMs));
       },
       (error) => {
         // On shutdown, the Pod is left to the next leader without a status update.
@@ -197,7 +197,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
 
   async function send(pod: PodInfo, node: string, reservations: readonly Reservation[]): Promise<void> {
     const { name, namespace, uid } = pod;
-    await telling.get(uid);
+    await statusWrites.get(uid);
     for (const { preBind } of reservations) await preBind(signal);
     const binder = extenders.find((extender) => extender.bind && extender.isInterested(pod));
     await (binder?.bind?.(pod, node) ?? bind(client, { name, namespace, uid }, node));
@@ -213,7 +213,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
 
   function fail(queued: QueuedPod, { message, reason, rejectedBy, nominate }: Failure): void {
     const { uid, key, spec } = queued.pod;
-    metrics?.attempted(spec.schedulerName ?? '', reason === 'Unschedulable' ? 'unschedulable' : 'error', 0);
+    metrics?.observeAttempt(spec.schedulerName ?? '', reason === 'Unschedulable' ? 'unschedulable' : 'error', 0);
     const current = pods.get(key);
     if (current?.metadata.uid !== uid || current.spec?.nodeName) {
       // The Pod is deleted, or another scheduler has bound it.
@@ -231,10 +231,10 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     if (Object.keys(patch).length === 0) return;
     const onError = (error: unknown) => log.warn({ pod: key, error }, 'failed to update pod status');
     const { promise, resolve } = Promise.withResolvers<void>();
-    telling.set(uid, promise);
+    statusWrites.set(uid, promise);
     limit.run(async () => {
       await patchStatus(client, current, patch).finally(() => {
-        if (telling.get(uid) === promise) telling.delete(uid);
+        if (statusWrites.get(uid) === promise) statusWrites.delete(uid);
         resolve();
       });
     }, onError);

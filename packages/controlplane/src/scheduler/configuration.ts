@@ -79,8 +79,9 @@ export function readConfiguration(value: unknown): SchedulerConfiguration {
     readProfile(each, `profiles[${index}]`, percentage),
   );
   const names = profiles.map(({ schedulerName }) => schedulerName);
-  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  if (twice >= 0) throw new Error(`profiles[${twice}].schedulerName: Duplicate value: "${names[twice]}"`);
+  const duplicateIndex = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (duplicateIndex >= 0)
+    throw new Error(`profiles[${duplicateIndex}].schedulerName: Duplicate value: "${names[duplicateIndex]}"`);
   const configuration = {
     profiles: profiles.map((profile) => withIgnored(profile, ignoredResources(root.extenders))),
     extenders,
@@ -196,9 +197,9 @@ function readSet(value: unknown, path: string): PluginSet {
 function readLeaderElection(value: unknown): LeaderElectionConfiguration {
   const given = object(value ?? {}, 'leaderElection');
   const { leaderElection: defaults } = defaultConfiguration;
-  const seconds = (field: string, otherwise: number) =>
+  const seconds = (field: string, fallback: number) =>
     given[field] === undefined
-      ? otherwise
+      ? fallback
       : toMilliseconds(parseDuration(text(given[field], `leaderElection.${field}`))) / 1000;
   return {
     leaderElect: given.leaderElect === undefined ? defaults.leaderElect : given.leaderElect === true,
@@ -225,8 +226,8 @@ function text(value: unknown, path: string): string {
   return value;
 }
 
-function integer(value: unknown, path: string, otherwise: number, { least = 0, most = Infinity } = {}): number {
-  if (value === undefined || value === null) return otherwise;
+function integer(value: unknown, path: string, fallback: number, { least = 0, most = Infinity } = {}): number {
+  if (value === undefined || value === null) return fallback;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     const range = most === Infinity ? `at least ${least}` : `from ${least} to ${most}`;
     throw new Error(`${path}: Invalid value: ${JSON.stringify(value)}: must be a whole number, ${range}`);

@@ -5,17 +5,17 @@ import type { Pod } from '@kruise/api/core/pod';
 import { seededRandom } from '@kruise/values/random';
 import fc from 'fast-check';
 import { podInfoOf } from './cluster/pod-info.ts';
-import { decide, feasibleWanted } from './decide.ts';
+import { decide, feasibleNodesToFind } from './decide.ts';
 import { rejectionOf } from './diagnosis.ts';
-import { createMemory } from './memory.ts';
+import { createEquivalenceCache } from './memory.ts';
 import { clusterOf, type NodeTraits, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
-import { feasibleFor, judge, profileIn } from './testing/judge.ts';
+import { feasibleFor, profileIn, scheduleResult } from './testing/judge.ts';
 
 const hostname = 'kubernetes.io/hostname';
 const unavailable = (count: number, reasons: string) => `0/${count} nodes are available: ${reasons}.`;
 
 test('without nodes, none is selected', () => {
-  assert.equal(judge(podOf('p'), { cluster: clusterOf([]) }), 'no nodes');
+  assert.equal(scheduleResult(podOf('p'), { cluster: clusterOf([]) }), 'no nodes');
 });
 
 test('reasons are counted by node and sorted as text, and a node can have several', () => {
@@ -25,7 +25,7 @@ test('reasons are counted by node and sorted as text, and a node can have severa
     nodeOf('full', { allocatable: { cpu: '1', pods: '0' } }),
   ]);
   assert.equal(
-    judge(podOf('p', { requests: { cpu: '2', memory: '2Gi' } }), { cluster }),
+    scheduleResult(podOf('p', { requests: { cpu: '2', memory: '2Gi' } }), { cluster }),
     unavailable(
       3,
       '1 Insufficient memory, 1 Too many pods, ' +
@@ -37,7 +37,7 @@ test('reasons are counted by node and sorted as text, and a node can have severa
 test('the first filter that rejects a node is reported', () => {
   const cluster = clusterOf([nodeOf('n', { unschedulable: true, allocatable: { cpu: '1' } })]);
   assert.equal(
-    judge(podOf('p', { requests: { cpu: '2' } }), { cluster }),
+    scheduleResult(podOf('p', { requests: { cpu: '2' } }), { cluster }),
     unavailable(1, '1 node(s) were unschedulable'),
   );
 });
@@ -56,13 +56,13 @@ const named = (...names: readonly string[]) => ({
 
 test('for a Pod with an affinity to one node, such as a daemon Pod, only that node is evaluated', () => {
   const cluster = clusterOf([nodeOf('a'), nodeOf('b', { unschedulable: true }), nodeOf('c')]);
-  assert.equal(judge(podOf('p', named('c')), { cluster }), 'c');
+  assert.equal(scheduleResult(podOf('p', named('c')), { cluster }), 'c');
   assert.equal(
-    judge(podOf('p', named('b')), { cluster }),
+    scheduleResult(podOf('p', named('b')), { cluster }),
     unavailable(3, "1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
   );
   assert.equal(
-    judge(podOf('p', named('gone')), { cluster }),
+    scheduleResult(podOf('p', named('gone')), { cluster }),
     unavailable(3, "3 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
   );
 });
@@ -72,7 +72,7 @@ test('a Pod that requires two nodes at once is rejected without evaluating any',
   const required = { nodeSelectorTerms: [{ matchFields }] };
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
   assert.equal(
-    judge(podOf('p', { affinity }), { cluster: clusterOf([nodeOf('a'), nodeOf('b')]) }),
+    scheduleResult(podOf('p', { affinity }), { cluster: clusterOf([nodeOf('a'), nodeOf('b')]) }),
     unavailable(2, 'pod affinity terms conflict'),
   );
 });
@@ -85,7 +85,7 @@ test('the node with the highest score is selected', () => {
       podOf('y', { on: 'c', requests: { cpu: '1', memory: '2Gi' } }),
     ],
   );
-  assert.equal(judge(podOf('p', { requests: { cpu: '500m', memory: '1Gi' } }), { cluster }), 'b');
+  assert.equal(scheduleResult(podOf('p', { requests: { cpu: '500m', memory: '1Gi' } }), { cluster }), 'b');
 });
 
 test('nodes with equal scores are selected at random', () => {
@@ -93,8 +93,8 @@ test('nodes with equal scores are selected at random', () => {
   const chosen = new Map<string, number>();
   const random = seededRandom(1);
   for (let round = 0; round < 300; round++) {
-    const circumstances = { cluster, nominations: { onNode: () => [] }, random, start: 0 };
-    const { decision } = decide(profileIn(), podInfoOf(podOf('p')), circumstances);
+    const state = { cluster, nominations: { onNode: () => [] }, random, start: 0 };
+    const { decision } = decide(profileIn(), podInfoOf(podOf('p')), state);
     assert.equal(decision.type, 'placed');
     chosen.set(decision.node.name, (chosen.get(decision.node.name) ?? 0) + 1);
   }
@@ -105,10 +105,10 @@ test('nodes with equal scores are selected at random', () => {
 test('a feasible nominated node is selected regardless of scores', () => {
   const nodes = [nodeOf('good'), nodeOf('cleared', { taints: [{ key: 'slow', effect: 'PreferNoSchedule' }] })];
   const pod = podOf('p', { status: { nominatedNodeName: 'cleared' } });
-  assert.equal(judge(pod, { cluster: clusterOf(nodes) }), 'cleared');
+  assert.equal(scheduleResult(pod, { cluster: clusterOf(nodes) }), 'cleared');
   const full = podOf('x', { on: 'cleared', requests: { cpu: '4' } });
   const wanting = podOf('p', { requests: { cpu: '1' }, status: { nominatedNodeName: 'cleared' } });
-  assert.equal(judge(wanting, { cluster: clusterOf(nodes, [full]) }), 'good');
+  assert.equal(scheduleResult(wanting, { cluster: clusterOf(nodes, [full]) }), 'good');
 });
 
 const wide = { requests: { cpu: '3' } };
@@ -122,9 +122,12 @@ test('the place of a nominated Pod is not taken by a Pod of equal or lower prior
     [10, unavailable(1, '1 Insufficient cpu')],
     [11, 'n'],
   ] as const) {
-    assert.equal(judge(podOf('p', { ...wide, priority }), { cluster, nominations: nominations('n', coming) }), outcome);
+    assert.equal(
+      scheduleResult(podOf('p', { ...wide, priority }), { cluster, nominations: nominations('n', coming) }),
+      outcome,
+    );
   }
-  assert.equal(judge(coming, { cluster, nominations: nominations('n', coming) }), 'n');
+  assert.equal(scheduleResult(coming, { cluster, nominations: nominations('n', coming) }), 'n');
 });
 
 test('affinity to a nominated Pod is not sufficient', () => {
@@ -133,7 +136,7 @@ test('affinity to a nominated Pod is not sufficient', () => {
   const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'db' } } };
   const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
   assert.equal(
-    judge(podOf('p', { affinity }), { cluster, nominations: nominations('n', coming) }),
+    scheduleResult(podOf('p', { affinity }), { cluster, nominations: nominations('n', coming) }),
     unavailable(1, "1 node(s) didn't match pod affinity rules"),
   );
 });
@@ -151,7 +154,7 @@ const wanted: readonly [nodes: number, percentage: number, expected: number][] =
 ];
 for (const [nodes, percentageOfNodesToScore, expected] of wanted) {
   test(`of ${nodes} nodes, ${expected} feasible ones are enough at ${percentageOfNodesToScore || 'the default'} percent`, () => {
-    assert.equal(feasibleWanted({ ...profileIn(), percentageOfNodesToScore }, nodes), expected);
+    assert.equal(feasibleNodesToFind({ ...profileIn(), percentageOfNodesToScore }, nodes), expected);
   });
 }
 
@@ -202,8 +205,8 @@ const helps: readonly [plugin: string, pod: PodTraits, node: NodeTraits, isPreem
 for (const [plugin, pod, node, isPreemptable] of helps) {
   test(`the rejection by ${plugin} of ${JSON.stringify(pod)} ${isPreemptable ? 'may' : 'does not'} depend on other Pods`, () => {
     const cluster = clusterOf([nodeOf('n', node)], [other]);
-    const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
-    const { decision } = decide(profileIn(), podInfoOf(podOf('p', pod)), circumstances);
+    const state = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
+    const { decision } = decide(profileIn(), podInfoOf(podOf('p', pod)), state);
     assert.equal(decision.type, 'rejected');
     const rejection = rejectionOf(decision.diagnosis, 'n');
     assert.deepEqual([rejection.plugin, rejection.isPreemptable], [plugin, isPreemptable]);
@@ -217,8 +220,8 @@ test('a single feasible node is selected without scoring', () => {
     const score = () => assert.fail('nobody asks');
     return { weight, plugin: { ...plugin, score } };
   });
-  const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
-  const { decision } = decide({ ...profile, scorers }, podInfoOf(podOf('p')), circumstances);
+  const state = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
+  const { decision } = decide({ ...profile, scorers }, podInfoOf(podOf('p')), state);
   assert.deepEqual([decision.type, decision.type === 'placed' && decision.node.name], ['placed', 'b']);
 });
 
@@ -228,8 +231,8 @@ test('a search starts where the last one ended', () => {
   const seen = new Set<number>();
   let start = 0;
   for (let round = 0; round < 4; round++) {
-    const circumstances = { cluster, nominations: { onNode: () => [] }, random, start };
-    const { decision, nextStart } = decide(profileIn(), podInfoOf(podOf('p')), circumstances);
+    const state = { cluster, nominations: { onNode: () => [] }, random, start };
+    const { decision, nextStart } = decide(profileIn(), podInfoOf(podOf('p')), state);
     assert.equal(decision.type, 'placed');
     seen.add(start);
     start = nextStart;
@@ -288,7 +291,7 @@ test('a Pod is only placed on a node that passes every filter', () => {
             return zone ? nodeIn(zone, `n${index}`, traits) : nodeOf(`n${index}`, traits);
           }),
         );
-        const memory = createMemory();
+        const memory = createEquivalenceCache();
         for (const [index, { app, cpu, spreads, avoids, tolerates }] of pods.entries()) {
           const labelSelector = { matchLabels: { app } };
           const pod = podOf(`p${index}`, {
@@ -316,8 +319,8 @@ test('a Pod is only placed on a node that passes every filter', () => {
               : {},
           });
           const feasible = feasibleFor(pod, { cluster });
-          const outcome = judge(pod, { cluster });
-          assert.equal(judge(pod, { cluster, memory }), outcome, 'memoized results are unchanged');
+          const outcome = scheduleResult(pod, { cluster });
+          assert.equal(scheduleResult(pod, { cluster, memory }), outcome, 'memoized results are unchanged');
           assert.equal(feasible.includes(outcome), feasible.length > 0, `${outcome} of ${feasible}`);
           if (feasible.length > 0) cluster.assume(podInfoOf(pod), outcome);
         }

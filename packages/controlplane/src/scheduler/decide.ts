@@ -9,7 +9,7 @@ import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { type Diagnosis, unexamined } from './diagnosis.ts';
 import { checkWithNominated, type Filters, type Nominations, prepareFilters } from './filter.ts';
-import type { Memory, Recollection } from './memory.ts';
+import type { EquivalenceCache, NodeMemo } from './memory.ts';
 import type { Rejection } from './plugin.ts';
 import type { Profile } from './profile.ts';
 
@@ -25,16 +25,16 @@ export type Feasible = {
   /** Rejections of the other evaluated nodes. */
   readonly diagnosis: Diagnosis;
   readonly filters: Filters;
-  readonly recollection: Recollection | undefined;
+  readonly memo: NodeMemo | undefined;
 };
 
 /** Inputs of a decision besides the Pod and its profile. */
-export type Circumstances = {
+export type SchedulingState = {
   readonly cluster: ClusterView;
   readonly nominations: Nominations;
   readonly random: Random;
   /** Memoized results of equivalent Pods; disabled if omitted. */
-  readonly memory?: Memory;
+  readonly memory?: EquivalenceCache;
   /** Index of the node at which the search starts, so that all nodes are evaluated in turn. */
   readonly start: number;
 };
@@ -42,28 +42,28 @@ export type Circumstances = {
 /** A decision, and the start of the next search. */
 export type Outcome = { readonly decision: Decision; readonly nextStart: number };
 
-export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstances): Outcome {
-  const { found, nextStart } = findFeasible(profile, pod, circumstances);
+export function decide(profile: Profile, pod: PodInfo, state: SchedulingState): Outcome {
+  const { found, nextStart } = findFeasible(profile, pod, state);
   if (found.type !== 'feasible') return { decision: found, nextStart };
-  return { decision: { type: 'placed', node: chooseNode(profile, pod, found, circumstances) }, nextStart };
+  return { decision: { type: 'placed', node: chooseNode(profile, pod, found, state) }, nextStart };
 }
 
 /** Finds the nodes that pass all filters. */
 export function findFeasible(
   profile: Profile,
   pod: PodInfo,
-  circumstances: Circumstances,
+  state: SchedulingState,
 ): { readonly found: Feasible | Exclude<Decision, { type: 'placed' }>; readonly nextStart: number } {
-  const { cluster, nominations, start } = circumstances;
+  const { cluster, nominations, start } = state;
   const nodeCount = cluster.nodes.length;
   if (nodeCount === 0) return { found: { type: 'no nodes' }, nextStart: start };
 
-  const recollection = circumstances.memory?.of(profile, pod);
-  const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster, recollection);
+  const memo = state.memory?.of(profile, pod);
+  const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster, memo);
   if (rejection) {
     // A plugin that rejects every node without preemption is reported alone.
-    const blamed = rejection.plugin && !rejection.isPreemptable ? [] : narrowedBy;
-    const plugins = new Set([...blamed, rejection.plugin].filter((name) => name !== ''));
+    const reportedPlugins = rejection.plugin && !rejection.isPreemptable ? [] : narrowedBy;
+    const plugins = new Set([...reportedPlugins, rejection.plugin].filter((name) => name !== ''));
     const preFilterMessage = rejection.reasons.join(', ');
     const diagnosis = { nodeCount, rejections: new Map(), absent: rejection, preFilterMessage, plugins };
     return { found: { type: 'rejected', diagnosis, filters }, nextStart: start };
@@ -75,12 +75,12 @@ export function findFeasible(
     if (against) rejections.set(node.name, against);
     return !against;
   };
-  const absent = nodeNames ? notNamed(narrowedBy) : unexamined;
+  const absent = nodeNames ? excludedByName(narrowedBy) : unexamined;
   const foundOn = (nodes: readonly NodeInfo[]): Feasible | Exclude<Decision, { type: 'placed' }> => {
     const plugins = new Set([...narrowedBy, ...Array.from(rejections.values(), ({ plugin }) => plugin)]);
     const diagnosis = { nodeCount, rejections, absent, plugins };
     if (nodes.length === 0) return { type: 'rejected', diagnosis, filters };
-    return { type: 'feasible', nodes, diagnosis, filters, recollection };
+    return { type: 'feasible', nodes, diagnosis, filters, memo };
   };
 
   // Victims were evicted from the nominated node, so it is most likely the only feasible one.
@@ -88,7 +88,7 @@ export function findFeasible(
   if (nominated && check(nominated)) return { found: foundOn([nominated]), nextStart: start };
 
   const candidates = nodeNames ? [...nodeNames].flatMap((name) => cluster.node(name) ?? []) : cluster.nodes;
-  const nodes = search(candidates, start, feasibleWanted(profile, candidates.length), check);
+  const nodes = search(candidates, start, feasibleNodesToFind(profile, candidates.length), check);
   return { found: foundOn(nodes), nextStart: (start + nodes.length + rejections.size) % nodeCount };
 }
 
@@ -96,18 +96,18 @@ export function findFeasible(
 export function chooseNode(
   profile: Profile,
   pod: PodInfo,
-  { nodes, recollection }: Feasible,
-  { cluster, random }: Circumstances,
+  { nodes, memo }: Feasible,
+  { cluster, random }: SchedulingState,
   bonus?: ReadonlyMap<string, number>,
 ): NodeInfo {
   const [only, second] = nodes;
   if (only && !second) return only;
-  const scores = scoreNodes(profile, pod, cluster, nodes, recollection);
+  const scores = scoreNodes(profile, pod, cluster, nodes, memo);
   if (bonus) for (const [index, { name }] of nodes.entries()) scores[index]! += bonus.get(name) ?? 0;
   return nodes[pickBest(scores, random)]!;
 }
 
-function notNamed(plugins: readonly string[]): Rejection {
+function excludedByName(plugins: readonly string[]): Rejection {
   const reason = `node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`;
   return { plugin: '', isPreemptable: false, reasons: [reason] };
 }
@@ -129,16 +129,16 @@ function search(
 }
 
 /** Minimum number of feasible nodes to find; smaller clusters are searched completely. */
-const fewestNodes = 100;
+const minFeasibleNodes = 100;
 const smallestPercentage = 5;
 
 /** Returns the number of feasible nodes to find. */
-export function feasibleWanted({ percentageOfNodesToScore, scorers }: Profile, nodeCount: number): number {
+export function feasibleNodesToFind({ percentageOfNodesToScore, scorers }: Profile, nodeCount: number): number {
   if (scorers.length === 0) return 1;
-  if (nodeCount < fewestNodes) return nodeCount;
+  if (nodeCount < minFeasibleNodes) return nodeCount;
   const adaptive = Math.max(50 - Math.trunc(nodeCount / 125), smallestPercentage);
   const percentage = percentageOfNodesToScore || adaptive;
-  return Math.max(Math.trunc((nodeCount * percentage) / 100), fewestNodes);
+  return Math.max(Math.trunc((nodeCount * percentage) / 100), minFeasibleNodes);
 }
 
 /** Returns the index of a random one of the highest scores. */
@@ -162,12 +162,12 @@ function scoreNodes(
   pod: PodInfo,
   cluster: ClusterView,
   nodes: readonly NodeInfo[],
-  recollection: Recollection | undefined,
+  memo: NodeMemo | undefined,
 ): Float64Array {
   const count = nodes.length;
   const totals = new Float64Array(count);
   const scores = new Float64Array(count);
-  const known = recollection && nodes.map(recollection.on);
+  const known = memo && nodes.map(memo.on);
   for (const [place, { plugin, weight }] of scorers.entries()) {
     const scorer = plugin.score?.(pod, cluster, nodes);
     if (!scorer) continue;

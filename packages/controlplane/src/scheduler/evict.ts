@@ -4,12 +4,12 @@ import type { Client } from '@kruise/client/client';
 import type { SeriesRecorder } from '@kruise/client/event-series';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { conditionPatch, nominationPatch, patchStatus } from './pod-status.ts';
 import type { Candidate } from './preemption.ts';
 
-export type EvictionMeans = {
+export type EvictionDependencies = {
   readonly client: Client;
   readonly clock: Clock;
   readonly recorder: SeriesRecorder;
@@ -17,7 +17,7 @@ export type EvictionMeans = {
   readonly preempting: Set<string>;
 };
 
-const victimsAtATime = 16;
+const maxConcurrentEvictions = 16;
 
 /**
  * Evicts the victims. The last one is deleted only after the Pod is marked as schedulable again: that deletion
@@ -27,25 +27,32 @@ export async function evictFor(
   pod: PodInfo,
   { node, victims }: Candidate,
   nominated: readonly PodInfo[],
-  means: EvictionMeans,
+  dependencies: EvictionDependencies,
 ): Promise<void> {
-  const { client, preempting } = means;
+  const { client, preempting } = dependencies;
   preempting.add(pod.uid);
   try {
     for (const other of nominated) {
       const patch = other.priority < pod.priority && nominationPatch(other.pod, '');
       if (patch) await patchStatus(client, other.pod, patch);
     }
-    await someAtATime(victims.slice(0, -1), victimsAtATime, (victim) => evict(victim, pod, node, means));
+    await mapConcurrently(victims.slice(0, -1), maxConcurrentEvictions, (victim) =>
+      evict(victim, pod, node, dependencies),
+    );
   } finally {
     preempting.delete(pod.uid);
   }
   const last = victims.at(-1);
-  if (last) await evict(last, pod, node, means);
+  if (last) await evict(last, pod, node, dependencies);
 }
 
-async function evict(victim: PodInfo, preemptor: PodInfo, node: string, means: EvictionMeans): Promise<void> {
-  const { client, clock, recorder } = means;
+async function evict(
+  victim: PodInfo,
+  preemptor: PodInfo,
+  node: string,
+  dependencies: EvictionDependencies,
+): Promise<void> {
+  const { client, clock, recorder } = dependencies;
   const schedulerName = preemptor.spec.schedulerName ?? '';
   const condition = {
     type: 'DisruptionTarget',

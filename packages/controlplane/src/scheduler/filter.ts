@@ -1,8 +1,8 @@
 /** All filters of a profile for one Pod. */
 import type { ClusterView } from './cluster/cluster.ts';
-import { copyNodeInfo, type NodeInfo, putPod } from './cluster/node-info.ts';
+import { addPod, copyNodeInfo, type NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
-import type { Recollection } from './memory.ts';
+import type { NodeMemo } from './memory.ts';
 import type { ChangeableFilter, NodeFilter, Plugin, Rejection } from './plugin.ts';
 
 /** Evaluates all filters on a node until one rejects it. */
@@ -27,7 +27,7 @@ export function prepareFilters(
   plugins: readonly Plugin[],
   pod: PodInfo,
   cluster: ClusterView,
-  recollection?: Recollection,
+  memo?: NodeMemo,
 ): Preparation {
   const filters: NodeFilter[] = [];
   // Filters that depend on the node alone come first; their combined result is memoized.
@@ -57,12 +57,12 @@ export function prepareFilters(
     break;
   }
   const all = together(filters);
-  const remembering = recollection && remembered(filters.slice(0, localCount), filters.slice(localCount), recollection);
-  return { filters: { ...all, ...(remembering ? { check: remembering } : {}) }, rejection, nodeNames, narrowedBy };
+  const memoizedCheck = memo && memoizeFilters(filters.slice(0, localCount), filters.slice(localCount), memo);
+  return { filters: { ...all, ...(memoizedCheck ? { check: memoizedCheck } : {}) }, rejection, nodeNames, narrowedBy };
 }
 
 /** Evaluates the first filters only if their result is not memoized. */
-function remembered(first: readonly NodeFilter[], others: readonly NodeFilter[], { on }: Recollection) {
+function memoizeFilters(first: readonly NodeFilter[], others: readonly NodeFilter[], { on }: NodeMemo) {
   const local = together(first);
   const rest = together(others);
   return (node: NodeInfo): Rejection | undefined => {
@@ -110,13 +110,13 @@ export function checkWithNominated(
   const nominated = nominations.onNode(node.name);
   const coming = nominated.length === 0 ? nominated : nominated.filter((each) => isAhead(each, pod));
   if (coming.length > 0) {
-    const crowded = copyNodeInfo(node);
+    const withNominated = copyNodeInfo(node);
     const forked = filters.fork();
     for (const each of coming) {
-      putPod(crowded, each);
-      forked.change(each, crowded, 1);
+      addPod(withNominated, each);
+      forked.change(each, withNominated, 1);
     }
-    const rejection = forked.check(crowded);
+    const rejection = forked.check(withNominated);
     if (rejection) return rejection;
   }
   return filters.check(node);

@@ -22,7 +22,7 @@ import type { Profile } from './profile.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { Storage } from './volumes/storage.ts';
 
-export type Followed = {
+export type EventHandlerDependencies = {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly cluster: Cluster;
@@ -33,8 +33,8 @@ export type Followed = {
 };
 
 /** Feeds the scheduler cache and the queue with the initial objects, then with every change. */
-export function followCluster(followed: Followed, signal: AbortSignal): void {
-  const { pods, nodes, cluster, queue, profiles } = followed;
+export function handleClusterEvents(dependencies: EventHandlerDependencies, signal: AbortSignal): void {
+  const { pods, nodes, cluster, queue, profiles } = dependencies;
   const isOurs = (pod: Pod | undefined) => pod !== undefined && profiles.has(pod.spec?.schedulerName ?? '');
 
   const onNode = ({ type, object, previous }: Change<Node>) => {
@@ -93,7 +93,7 @@ export function followCluster(followed: Followed, signal: AbortSignal): void {
   // Nodes are handled before Pods, which refer to them.
   nodes.handle(onNode, { signal });
   pods.handle(onPod, { signal });
-  followStorage(followed, signal);
+  handleStorageEvents(dependencies, signal);
 }
 
 /** Storage kinds that Pods may wait for, with their event resources. */
@@ -107,15 +107,15 @@ const storageResources: readonly (readonly [Kind, EventResource])[] = [
   [volumeAttachment, 'VolumeAttachment'],
 ];
 
-function followStorage({ caches, queue, storage }: Followed, signal: AbortSignal): void {
-  const tellOfVolume = ({ spec }: PersistentVolume) => {
+function handleStorageEvents({ caches, queue, storage }: EventHandlerDependencies, signal: AbortSignal): void {
+  const notifyVolumeChange = ({ spec }: PersistentVolume) => {
     const { name, namespace } = spec?.claimRef ?? {};
     if (name) storage.claimChanged(`${namespace}/${name}`);
   };
   for (const [kind, resource] of storageResources) {
     const onChange = ({ type, object, previous }: Change<unknown>) => {
       if (resource === 'PersistentVolumeClaim') storage.claimChanged(keyOf(object as PersistentVolumeClaim));
-      if (resource === 'PersistentVolume') tellOfVolume(object as PersistentVolume);
+      if (resource === 'PersistentVolume') notifyVolumeChange(object as PersistentVolume);
       if (type === 'deleted') queue.move({ resource, action: 'Delete', before: object });
       else if (previous === undefined) queue.move({ resource, action: 'Add', after: object });
       else queue.move({ resource, action: 'Update', before: previous, after: object });

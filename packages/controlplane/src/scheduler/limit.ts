@@ -8,30 +8,30 @@ export type Limit = {
   settled(): Promise<void>;
 };
 
-export function createLimit(most: number): Limit {
-  let underway = 0;
+export function createLimit(maxInFlight: number): Limit {
+  let inFlight = 0;
   let freed: PromiseWithResolvers<void> | undefined;
   let settled: PromiseWithResolvers<void> | undefined;
   const end = () => {
-    underway--;
-    if (underway < most) {
+    inFlight--;
+    if (inFlight < maxInFlight) {
       freed?.resolve();
       freed = undefined;
     }
-    if (underway === 0) settled?.resolve();
+    if (inFlight === 0) settled?.resolve();
   };
   return {
     run(work, onError) {
-      underway++;
+      inFlight++;
       work().catch(onError).finally(end);
     },
     free() {
-      if (underway < most) return undefined;
+      if (inFlight < maxInFlight) return undefined;
       freed ??= Promise.withResolvers<void>();
       return freed.promise;
     },
     async settled() {
-      if (underway === 0) return;
+      if (inFlight === 0) return;
       settled = Promise.withResolvers<void>();
       await settled.promise;
     },

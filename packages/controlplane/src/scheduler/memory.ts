@@ -8,17 +8,17 @@ import type { PodInfo } from './cluster/pod-info.ts';
 import type { Rejection } from './plugin.ts';
 import type { Profile } from './profile.ts';
 
-export type Memory = {
+export type EquivalenceCache = {
   /** Returns the memo for Pods equivalent to this one. */
-  of(profile: Profile, pod: PodInfo): Recollection;
+  of(profile: Profile, pod: PodInfo): NodeMemo;
 };
 
-export type Recollection = {
+export type NodeMemo = {
   /** Returns the results for the current generation of a node. */
-  on(node: NodeInfo): Remembered;
+  on(node: NodeInfo): NodeResult;
 };
 
-export type Remembered = {
+export type NodeResult = {
   readonly node: NodeInfo;
   readonly generation: number;
   /** Rejection by the node-local filters; `unknown` if they have not run. */
@@ -30,25 +30,25 @@ export type Remembered = {
 /**
  * Maximum number of memoized equivalence classes: the number of workloads that are likely to roll out at the same time.
  */
-const maxSorts = 32;
+const maxClasses = 32;
 
-export function createMemory(): Memory {
-  const sorts = new Map<string, Recollection>();
+export function createEquivalenceCache(): EquivalenceCache {
+  const classes = new Map<string, NodeMemo>();
   return {
     of(profile, pod) {
-      const sort = `${profile.schedulerName}\n${sortOf(pod)}`;
-      const found = sorts.get(sort) ?? createRecollection();
+      const classKey = `${profile.schedulerName}\n${equivalenceKeyOf(pod)}`;
+      const found = classes.get(classKey) ?? createNodeMemo();
       // Moves the class to the end of the LRU order.
-      sorts.delete(sort);
-      sorts.set(sort, found);
-      if (sorts.size > maxSorts) sorts.delete(sorts.keys().next().value!);
+      classes.delete(classKey);
+      classes.set(classKey, found);
+      if (classes.size > maxClasses) classes.delete(classes.keys().next().value!);
       return found;
     },
   };
 }
 
-function createRecollection(): Recollection {
-  const bySlot: Remembered[] = [];
+function createNodeMemo(): NodeMemo {
+  const bySlot: NodeResult[] = [];
   return {
     on(node) {
       const found = bySlot[node.slot];
@@ -59,9 +59,9 @@ function createRecollection(): Recollection {
 }
 
 /** Returns a key that is equal for Pods with the same results of all node-local plugins. */
-function sortOf({ spec, requests, assumedRequests, hostPorts }: PodInfo): string {
+function equivalenceKeyOf({ spec, requests, nonZeroRequests, hostPorts }: PodInfo): string {
   const { nodeName, nodeSelector, tolerations, affinity } = spec;
-  const { others, ...usual } = requests;
-  const wanted = [usual, [...others], assumedRequests, hostPorts];
+  const { others, ...standard } = requests;
+  const wanted = [standard, [...others], nonZeroRequests, hostPorts];
   return JSON.stringify([nodeName, nodeSelector, tolerations, affinity?.nodeAffinity, wanted]);
 }

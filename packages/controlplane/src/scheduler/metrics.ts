@@ -6,15 +6,15 @@ export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 export type SchedulerMetrics = {
   /** Observes the duration of a scheduling decision. */
-  decided(tookMs: number): void;
+  observeDecision(tookMs: number): void;
   /** Observes the result and duration of an attempt. */
-  attempted(profile: string, result: AttemptResult, tookMs: number): void;
+  observeAttempt(profile: string, result: AttemptResult, tookMs: number): void;
   /** Observes a scheduled Pod: the number of attempts, and the time since it was first schedulable. */
-  placed(attempts: number, waitedMs: number): void;
+  observeScheduled(attempts: number, waitedMs: number): void;
   /** Observes a preemption attempt, and the number of victims if a node was found. */
-  preempted(victims: number | undefined): void;
+  observePreemption(victims: number | undefined): void;
   /** Registers the pending Pods gauge, which is computed on each scrape. */
-  watch(queue: SchedulingQueue): void;
+  watchQueue(queue: SchedulingQueue): void;
 };
 
 /** Returns exponential bucket bounds. */
@@ -67,21 +67,21 @@ export function createSchedulerMetrics(registry: MetricRegistry): SchedulerMetri
   const pending = registry.gauge('scheduler_pending_pods', 'Number of pending Pods, by queue.', ['queue']);
 
   return {
-    decided: (tookMs) => algorithm.of().observe(tookMs / 1000),
-    attempted(profile, result, tookMs) {
+    observeDecision: (tookMs) => algorithm.of().observe(tookMs / 1000),
+    observeAttempt(profile, result, tookMs) {
       attempts.of(result, profile).increase();
       durations.of(result, profile).observe(tookMs / 1000);
     },
-    placed(count, waitedMs) {
+    observeScheduled(count, waitedMs) {
       attemptsNeeded.of().observe(count);
       waits.of(count >= 15 ? '15+' : String(count)).observe(waitedMs / 1000);
     },
-    preempted(count) {
+    observePreemption(count) {
       preemptions.of().increase();
       if (count !== undefined) victims.of().observe(count);
     },
-    watch(queue) {
-      registry.onRead(() => {
+    watchQueue(queue) {
+      registry.onCollect(() => {
         for (const [name, count] of Object.entries(queue.counts())) pending.of(name).set(count);
         rejections.clear();
         for (const { pod, rejectedBy } of queue.pooled()) {

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { podInfoOf } from './cluster/pod-info.ts';
 import { decide } from './decide.ts';
 import { prepareFilters } from './filter.ts';
-import { findPreemption, leastHarmful, type PreemptionArgs } from './preemption.ts';
+import { findPreemption, type PreemptionArgs, selectCandidate } from './preemption.ts';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
 import { profileIn } from './testing/judge.ts';
 
@@ -30,10 +30,10 @@ function preempt({ pod, nodes, pods, budgets = [], nominated = {}, args = {} }: 
   const random = seededRandom(1);
   const { decision } = decide(profileIn(), podInfoOf(pod), { cluster, nominations, random, start: 0 });
   assert.equal(decision.type, 'rejected');
-  const circumstances = { cluster, nominations, budgets, random, now };
-  const found = findPreemption(podInfoOf(pod), decision.diagnosis, decision.filters, circumstances, args);
+  const state = { cluster, nominations, budgets, random, now };
+  const found = findPreemption(podInfoOf(pod), decision.diagnosis, decision.filters, state, args);
   if (found.type === 'none') return found.message;
-  const { node, victims } = leastHarmful(found.candidates, now);
+  const { node, victims } = selectCandidate(found.candidates, now);
   return `${node}: ${victims.map(({ name }) => name).join(', ')}`;
 }
 
@@ -322,8 +322,8 @@ test('the number of candidate nodes is limited', () => {
     const world = count === many.length ? cluster : part;
     const { decision } = decide(profileIn(), pod, { cluster: world, nominations, random, start: 0 });
     assert.equal(decision.type, 'rejected');
-    const circumstances = { cluster: world, nominations, budgets: [], random, now };
-    const preemption = findPreemption(pod, decision.diagnosis, decision.filters, circumstances);
+    const state = { cluster: world, nominations, budgets: [], random, now };
+    const preemption = findPreemption(pod, decision.diagnosis, decision.filters, state);
     assert.equal(preemption.type, 'found');
     return preemption.candidates.map(({ node }) => node);
   };

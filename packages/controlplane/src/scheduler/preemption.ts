@@ -8,7 +8,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { type Random, randomInteger } from '@kruise/values/random';
 import { type Instant, parseTime } from '@kruise/values/time';
 import type { ClusterView } from './cluster/cluster.ts';
-import { copyNodeInfo, hasLesserPods, type NodeInfo, putPod, takePod } from './cluster/node-info.ts';
+import { addPod, copyNodeInfo, hasLowerPriorityPods, type NodeInfo, removePod } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { type Diagnosis, messageOf, rejectionOf } from './diagnosis.ts';
 import { checkWithNominated, type Filters, type Nominations } from './filter.ts';
@@ -37,7 +37,7 @@ export type PreemptionArgs = {
   readonly minCandidateNodesAbsolute?: number;
 };
 
-export type PreemptionCircumstances = {
+export type PreemptionState = {
   readonly cluster: ClusterView;
   readonly nominations: Nominations;
   readonly budgets: readonly PodDisruptionBudget[];
@@ -58,10 +58,10 @@ export function findPreemption(
   pod: PodInfo,
   diagnosis: Diagnosis,
   filters: Filters,
-  circumstances: PreemptionCircumstances,
+  state: PreemptionState,
   args: PreemptionArgs = {},
 ): Preemption {
-  const { cluster, random } = circumstances;
+  const { cluster, random } = state;
   const ineligibility = ineligibilityOf(pod, diagnosis, cluster);
   if (ineligibility) return { type: 'none', message: ineligibility, keepsNomination: true };
 
@@ -73,7 +73,7 @@ export function findPreemption(
   const start = nodes.length === 0 ? 0 : randomInteger(random, nodes.length);
   for (let index = 0; index < nodes.length; index++) {
     const node = nodes[(start + index) % nodes.length]!;
-    const candidate = selectVictims(pod, node, filters, circumstances);
+    const candidate = selectVictims(pod, node, filters, state);
     if ('reasons' in candidate) rejections.set(node.name, candidate);
     else (candidate.violations === 0 ? harmless : violating).push(candidate);
     if (harmless.length > 0 && harmless.length + violating.length >= wanted) break;
@@ -81,8 +81,13 @@ export function findPreemption(
 
   const candidates = [...harmless, ...violating];
   if (candidates.length === 0) {
-    const told = { nodeCount: cluster.nodes.length, rejections, absent: notHelpful, plugins: new Set<string>() };
-    return { type: 'none', message: messageOf(told), keepsNomination: false };
+    const failedDiagnosis = {
+      nodeCount: cluster.nodes.length,
+      rejections,
+      absent: notHelpful,
+      plugins: new Set<string>(),
+    };
+    return { type: 'none', message: messageOf(failedDiagnosis), keepsNomination: false };
   }
   return { type: 'found', candidates };
 }
@@ -93,14 +98,14 @@ function ineligibilityOf(pod: PodInfo, diagnosis: Diagnosis, cluster: ClusterVie
   const nominated = pod.pod.status?.nominatedNodeName;
   if (!nominated || !rejectionOf(diagnosis, nominated).isPreemptable) return undefined;
   for (const other of cluster.node(nominated)?.pods.values() ?? []) {
-    if (other.priority < pod.priority && isLeavingForAnother(other.pod)) {
+    if (other.priority < pod.priority && isBeingPreempted(other.pod)) {
       return 'not eligible due to a terminating pod on the nominated node.';
     }
   }
   return undefined;
 }
 
-function isLeavingForAnother({ metadata, status }: Pod): boolean {
+function isBeingPreempted({ metadata, status }: Pod): boolean {
   if (metadata.deletionTimestamp == null) return false;
   const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
@@ -117,37 +122,37 @@ function selectVictims(
   pod: PodInfo,
   node: NodeInfo,
   filters: Filters,
-  { nominations, budgets, now }: PreemptionCircumstances,
+  { nominations, budgets, now }: PreemptionState,
 ): Candidate | Rejection {
-  if (!hasLesserPods(node, pod.priority)) return noVictims;
-  const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
+  if (!hasLowerPriorityPods(node, pod.priority)) return noVictims;
+  const lowerPriorityPods = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
   const tried = copyNodeInfo(node);
   const forked = filters.fork();
   const leave = (other: PodInfo) => {
-    takePod(tried, other.uid);
+    removePod(tried, other.uid);
     forked.change(other, tried, -1);
   };
   const stay = (other: PodInfo) => {
-    putPod(tried, other);
+    addPod(tried, other);
     forked.change(other, tried, 1);
   };
   const check = () => checkWithNominated(forked, pod, tried, nominations);
 
-  for (const each of lesser) leave(each);
+  for (const each of lowerPriorityPods) leave(each);
   const rejection = check();
   if (rejection) return rejection;
 
   // Pods are reprieved in descending order of importance.
-  const byImportance = lesser.toSorted((a, b) => compareImportance(a, b, now));
-  const { violating, harmless } = partByBudgets(byImportance, budgets);
-  const mustLeave = (other: PodInfo): boolean => {
+  const byImportance = lowerPriorityPods.toSorted((a, b) => compareImportance(a, b, now));
+  const { violating, harmless } = splitByBudgets(byImportance, budgets);
+  const isVictim = (other: PodInfo): boolean => {
     stay(other);
     if (!check()) return false;
     leave(other);
     return true;
   };
-  const violated = violating.filter(mustLeave);
-  const victims = [...violated, ...harmless.filter(mustLeave)].sort((a, b) => compareImportance(a, b, now));
+  const violated = violating.filter(isVictim);
+  const victims = [...violated, ...harmless.filter(isVictim)].sort((a, b) => compareImportance(a, b, now));
   if (victims.length === 0)
     return { ...noVictims, reasons: [`expected at least one victim pod on node "${node.name}"`] };
   return { node: node.name, victims, violations: violated.length };
@@ -156,7 +161,7 @@ function selectVictims(
 /**
  * Splits Pods into those whose eviction would violate a disruption budget, after the ones before them, and the others.
  */
-function partByBudgets(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]) {
+function splitByBudgets(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]) {
   const left = budgets.map((budget) => ({
     budget,
     selector: selectorOf(budget.spec?.selector),
@@ -194,7 +199,7 @@ function startOf({ pod }: PodInfo, now: Instant): Instant {
 const priorityOffset = 2 ** 31;
 
 /** Returns the candidate with the least disruption: each criterion breaks the ties of the ones before. */
-export function leastHarmful(candidates: readonly Candidate[], now: Instant): Candidate {
+export function selectCandidate(candidates: readonly Candidate[], now: Instant): Candidate {
   const measures: readonly ((candidate: Candidate) => number)[] = [
     ({ violations }) => violations,
     ({ victims }) => victims[0]!.priority,

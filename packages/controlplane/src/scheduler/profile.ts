@@ -101,10 +101,10 @@ function expand(everywhere: readonly Enabled[], set: PluginSet | undefined): rea
   if (!set) return everywhere;
   const general = everywhere.filter(({ name }) => !isDisabled(set, name));
   const isGeneral = ({ name }: Enabled) => general.some((each) => each.name === name);
-  const isNamed = ({ name }: Enabled) => set.enabled.some((each) => each.name === name);
+  const isListed = ({ name }: Enabled) => set.enabled.some((each) => each.name === name);
   return [
     ...set.enabled.filter(isGeneral),
-    ...general.filter((each) => !isNamed(each)),
+    ...general.filter((each) => !isListed(each)),
     ...set.enabled.filter((each) => !isGeneral(each)),
   ];
 }

@@ -10,7 +10,7 @@ type Death = { readonly write: number; readonly isSent: boolean };
 const never = () => new Promise<never>(() => {});
 
 /** Transport of a process until it is killed: afterwards nothing passes in either direction. */
-function mortal(transport: Transport, { write, isSent }: Death): Transport {
+function untilKilled(transport: Transport, { write, isSent }: Death): Transport {
   let writes = 0;
   return {
     ...transport,
@@ -44,10 +44,10 @@ for (const write of [0, 1, 7, 60]) {
       });
       startScheduler({
         leaderElection: replica('first'),
-        through: (transport) => mortal(noting(transport), { write, isSent }),
+        middleware: (transport) => untilKilled(noting(transport), { write, isSent }),
       });
       await pass(1);
-      startScheduler({ leaderElection: replica('second'), through: noting });
+      startScheduler({ leaderElection: replica('second'), middleware: noting });
       // Together, the nodes have exactly enough room for the Pods.
       for (const name of ['a', 'b', 'c', 'd']) await addNode(client, name, { allocatable: { pods: '10' } });
       for (let index = 0; index < podCount; index++) await addPod(client, `p${index}`);

@@ -26,20 +26,20 @@ import {
 const big = { requests: { cpu: '3' } };
 
 test('a Pod is bound to a node with room, and an event is emitted', async (t) => {
-  const { client, until, told } = await startCluster(t);
+  const { client, until, eventsOf } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'p');
   const pod = await until('p', isPlaced);
   assert.equal(pod.spec?.nodeName, 'n');
   assert.equal(condition(pod)?.status, 'True');
-  assert.deepEqual(await told('p'), ['Normal Scheduled Binding: Successfully assigned default/p to n']);
+  assert.deepEqual(await eventsOf('p'), ['Normal Scheduled Binding: Successfully assigned default/p to n']);
   const [event] = (await client.list(eventKind, { namespace })).items;
   assert.equal(event?.reportingController, 'default-scheduler');
   assert.equal(event?.reportingInstance, 'default-scheduler-here');
 });
 
 test('an unschedulable Pod gets the reason, and is bound when a node has the requested resources', async (t) => {
-  const { client, until, told } = await startCluster(t);
+  const { client, until, eventsOf } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'p', { nodeSelector: { disk: 'ssd' } });
   const message =
@@ -48,7 +48,7 @@ test('an unschedulable Pod gets the reason, and is bound when a node has the req
   assert.equal(condition(await until('p', isRejected))?.message, message);
   await client.patch(nodeKind, { name: 'n' }, { metadata: { labels: { disk: 'ssd' } } }, { type: 'merge' });
   await until('p', isPlaced, 10);
-  assert.deepEqual(await told('p'), [
+  assert.deepEqual(await eventsOf('p'), [
     `Warning FailedScheduling Scheduling: ${message}`,
     'Normal Scheduled Binding: Successfully assigned default/p to n',
   ]);
@@ -65,14 +65,14 @@ test('a Pod waits while there are no nodes, and is bound within ten seconds of t
 
 test('a Pod is not bound before its rejection is written', async (t) => {
   const held: (() => void)[] = [];
-  const through = (transport: Transport): Transport => ({
+  const middleware = (transport: Transport): Transport => ({
     ...transport,
     async request(request) {
       if (request.path.endsWith('/p/status')) await new Promise<void>((resolve) => held.push(resolve));
       return transport.request(request);
     },
   });
-  const { client, pass, read, until } = await startCluster(t, { through });
+  const { client, pass, read, until } = await startCluster(t, { middleware });
   await addPod(client, 'p');
   await pass(1);
   assert.equal(held.length, 1);
@@ -96,7 +96,7 @@ test('of two Pods that wait for one place, the one with higher priority gets it,
 });
 
 test('a victim is terminated gracefully, and no Pod of lower priority takes its place meanwhile', async (t) => {
-  const { client, pass, until, told, read } = await startCluster(t);
+  const { client, pass, until, eventsOf, read } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'victim', { ...big, priorityClassName: 'low' });
   await until('victim', isPlaced);
@@ -111,7 +111,7 @@ test('a victim is terminated gracefully, and no Pod of lower priority takes its 
     ['True', 'PreemptionByScheduler', 'default-scheduler: preempting to accommodate a higher priority pod'],
   );
   assert.equal(
-    (await told('victim')).at(-1),
+    (await eventsOf('victim')).at(-1),
     `Normal Preempted Preempting: Preempted by pod ${metadata.uid} on node n`,
   );
 
@@ -144,26 +144,26 @@ test('a Pod without a budget is preempted rather than one with a budget', async 
 });
 
 test('a gated Pod is neither attempted nor gets a status, until its gates are removed', async (t) => {
-  const { client, pass, until, told } = await startCluster(t);
+  const { client, pass, until, eventsOf } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'p', { schedulingGates: [{ name: 'example.com/wait' }] });
   await pass(400);
   const gated = await until('p', () => true);
   assert.deepEqual([condition(gated)?.reason, isPlaced(gated)], ['SchedulingGated', false]);
-  assert.deepEqual(await told('p'), []);
+  assert.deepEqual(await eventsOf('p'), []);
   await client.patch(podKind, { name: 'p', namespace }, { spec: { schedulingGates: null } }, { type: 'merge' });
   await until('p', isPlaced, 1);
 });
 
 test('Pods of other schedulers, and bound Pods, are ignored', async (t) => {
-  const { client, pass, read, told } = await startCluster(t);
+  const { client, pass, read, eventsOf } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'foreign', { schedulerName: 'someone-else' });
   await addPod(client, 'bound', { on: 'gone' });
   await pass(60);
   assert.deepEqual([isPlaced(await read('foreign')), condition(await read('foreign'))], [false, undefined]);
   assert.equal((await read('bound')).spec?.nodeName, 'gone');
-  assert.deepEqual([await told('foreign'), await told('bound')], [[], []]);
+  assert.deepEqual([await eventsOf('foreign'), await eventsOf('bound')], [[], []]);
 });
 
 test('a scheduler can have several profiles, each with its own plugins', async (t) => {
@@ -206,13 +206,15 @@ test('an extender selects the node of a Pod, and concurrent events are not lost'
 });
 
 test('a terminating Pod is not scheduled, with an event', async (t) => {
-  const { client, pass, read, told } = await startCluster(t);
+  const { client, pass, read, eventsOf } = await startCluster(t);
   await addPod(client, 'p', { metadata: { finalizers: ['example.com/keep'] } });
   await client.delete(podKind, { name: 'p', namespace });
   await addNode(client, 'n');
   await pass(30);
   assert.equal(isPlaced(await read('p')), false);
-  assert.ok((await told('p')).includes('Warning FailedScheduling Scheduling: skip schedule deleting pod: default/p'));
+  assert.ok(
+    (await eventsOf('p')).includes('Warning FailedScheduling Scheduling: skip schedule deleting pod: default/p'),
+  );
   await client.patch(podKind, { name: 'p', namespace }, { metadata: { finalizers: null } }, { type: 'merge' });
 });
 
@@ -267,7 +269,7 @@ test('a WaitForFirstConsumer PVC gets its selected node, and the Pod is bound wh
 });
 
 test('a PVC whose provisioning fails loses its selected node, and the Pod is retried', async (t) => {
-  const { client, pass, until, told } = await startCluster(t);
+  const { client, pass, until, eventsOf } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(2);
   const annotations = { 'volume.kubernetes.io/selected-node': null, 'example.com/tried': 'yes' };
@@ -278,7 +280,7 @@ test('a PVC whose provisioning fails loses its selected node, and the Pod is ret
     { type: 'merge' },
   );
   await until('p', (pod) => condition(pod)?.reason === 'SchedulerError');
-  const [why] = await told('p');
+  const [why] = await eventsOf('p');
   assert.equal(why, 'Warning FailedScheduling Scheduling: binding volumes: provisioning failed for PVC "data"');
   await pass(5);
   const claim = await client.get(persistentVolumeClaim, { name: 'data', namespace });
@@ -286,12 +288,12 @@ test('a PVC whose provisioning fails loses its selected node, and the Pod is ret
 });
 
 test('a scheduler that shuts down writes no status for Pods that wait for volumes', async (t) => {
-  const { client, pass, told, stop } = await startCluster(t);
+  const { client, pass, eventsOf, stop } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(2);
   stop();
   await pass(2);
-  assert.deepEqual(await told('p'), []);
+  assert.deepEqual(await eventsOf('p'), []);
 });
 
 test('a scheduler starts with existing volumes', async (t) => {
@@ -348,7 +350,7 @@ test('a finished Pod uses no resources', async (t) => {
 
 test('all kinds that a decision depends on are watched, and finished Pods are not', async (t) => {
   const watched = new Set<string>();
-  const through = (transport: Transport): Transport => ({
+  const middleware = (transport: Transport): Transport => ({
     ...transport,
     watch(request) {
       const { fieldSelector } = request.query ?? {};
@@ -356,7 +358,7 @@ test('all kinds that a decision depends on are watched, and finished Pods are no
       return transport.watch(request);
     },
   });
-  const { pass } = await startCluster(t, { through });
+  const { pass } = await startCluster(t, { middleware });
   await pass(1);
   assert.deepEqual([...watched].sort(), [
     'csidrivers',
@@ -379,14 +381,14 @@ test('all kinds that a decision depends on are watched, and finished Pods are no
 
 test('a Pod whose binding failed releases its place, gets a status, and is retried', async (t) => {
   let refusals = 1;
-  const through = (transport: Transport): Transport => ({
+  const middleware = (transport: Transport): Transport => ({
     ...transport,
     async request(request) {
       if (request.path.endsWith('/first/binding') && refusals-- > 0) throw new Error('the store is full');
       return transport.request(request);
     },
   });
-  const { client, pass, until, read, told } = await startCluster(t, { through });
+  const { client, pass, until, read, eventsOf } = await startCluster(t, { middleware });
   await addNode(client, 'n', { allocatable: { pods: '1' } });
   await addPod(client, 'first');
   const failed = await until('first', (pod) => condition(pod)?.reason === 'SchedulerError');
@@ -395,7 +397,7 @@ test('a Pod whose binding failed releases its place, gets a status, and is retri
   await until('second', isPlaced);
   await client.delete(podKind, { name: 'second', namespace }, { gracePeriodSeconds: 0 });
   await until('first', isPlaced);
-  assert.equal((await told('first'))[0], 'Warning FailedScheduling Scheduling: the store is full');
+  assert.equal((await eventsOf('first'))[0], 'Warning FailedScheduling Scheduling: the store is full');
   await pass(1);
   assert.equal(condition(await read('first'))?.status, 'True');
 });
@@ -418,8 +420,8 @@ function notingPatches() {
 }
 
 test('the rejection of a Pod and its nominated node are written at once', async (t) => {
-  const { through, fieldsOf } = notingPatches();
-  const { client, until } = await startCluster(t, { through });
+  const { through: middleware, fieldsOf } = notingPatches();
+  const { client, until } = await startCluster(t, { middleware });
   await addNode(client, 'n');
   await addPod(client, 'victim', { ...big, priorityClassName: 'low' });
   await until('victim', isPlaced);
@@ -429,8 +431,8 @@ test('the rejection of a Pod and its nominated node are written at once', async 
 });
 
 test('an unchanged status is not written again', async (t) => {
-  const { through, fieldsOf } = notingPatches();
-  const { client, pass, until, told } = await startCluster(t, { through });
+  const { through: middleware, fieldsOf } = notingPatches();
+  const { client, pass, until, eventsOf } = await startCluster(t, { middleware });
   await addNode(client, 'n', { allocatable: { cpu: '1' } });
   await addPod(client, 'p', big);
   await until('p', isRejected);
@@ -440,7 +442,7 @@ test('an unchanged status is not written again', async (t) => {
   await client.delete(podKind, { name: 'x', namespace }, { gracePeriodSeconds: 0 });
   await pass(20);
   assert.deepEqual(fieldsOf('p'), [['conditions']]);
-  assert.equal((await told('p')).length, 2, 'the Pod was retried');
+  assert.equal((await eventsOf('p')).length, 2, 'the Pod was retried');
 });
 
 test('a Pod of lower priority loses its nominated node to one of higher priority', async (t) => {
@@ -457,12 +459,12 @@ test('a Pod of lower priority loses its nominated node to one of higher priority
 });
 
 test('a PVC that is not bound within ten minutes fails the binding', async (t) => {
-  const { client, pass, until, told } = await startCluster(t);
+  const { client, pass, until, eventsOf } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(598);
-  assert.deepEqual(await told('p'), []);
+  assert.deepEqual(await eventsOf('p'), []);
   await until('p', (pod) => condition(pod)?.reason === 'SchedulerError');
-  assert.deepEqual(await told('p'), [
+  assert.deepEqual(await eventsOf('p'), [
     'Warning FailedScheduling Scheduling: binding volumes: context deadline exceeded',
   ]);
 });

@@ -16,7 +16,7 @@ import { lookedUpKinds, lookupIn } from './cluster/lookup.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts';
 import { createExtender, type Extender, type Post } from './extenders/extender.ts';
-import { followCluster } from './follow.ts';
+import { handleClusterEvents } from './follow.ts';
 import { createLimit } from './limit.ts';
 import type { SchedulerMetrics } from './metrics.ts';
 import { createProfile } from './profile.ts';
@@ -36,7 +36,7 @@ export type SchedulerOptions = RunOptions & {
  * Maximum number of concurrent writes: as many as the store commits at once; with more, other clients would wait too
  * long.
  */
-const maxUnderway = 128;
+const maxInFlight = 128;
 
 /** Finished Pods use no resources. */
 const unfinished = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
@@ -97,12 +97,12 @@ async function schedule(
   const { podInitialBackoffSeconds, podMaxBackoffSeconds } = configuration;
   const backoff = { initialMs: podInitialBackoffSeconds * 1000, maxMs: podMaxBackoffSeconds * 1000 };
   const queue = createSchedulingQueue(clock, { profiles, backoff }, signal);
-  schedulerMetrics?.watch(queue);
+  schedulerMetrics?.watchQueue(queue);
   // The last events are still to be written when the loop ends.
   const recording = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'failed to record event');
   const recorder = createSeriesRecorder(client, clock, random, { host, onError }, recording.signal);
-  const limit = createLimit(maxUnderway);
+  const limit = createLimit(maxInFlight);
   // Binding volumes may take minutes and must not block other Pods.
   const waits = createLimit(Number.POSITIVE_INFINITY);
   const attempt = createAttempts({
@@ -124,7 +124,7 @@ async function schedule(
     signal,
   });
 
-  followCluster({ pods, nodes: caches.informer(nodeKind), cluster, queue, profiles, caches, storage }, signal);
+  handleClusterEvents({ pods, nodes: caches.informer(nodeKind), cluster, queue, profiles, caches, storage }, signal);
   while (!signal.aborted) {
     const queued = queue.pop();
     if (queued) await attempt(queued);

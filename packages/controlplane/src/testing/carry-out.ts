@@ -4,7 +4,10 @@ import type { KubernetesObject } from '@kruise/client/object-key';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
 
 /** Returns the objects of one kind after executing actions; generated names are numbered. */
-export function carryOut<T extends KubernetesObject>(present: readonly T[], actions: readonly Action[]): readonly T[] {
+export function executeActions<T extends KubernetesObject>(
+  present: readonly T[],
+  actions: readonly Action[],
+): readonly T[] {
   let objects = [...present];
   for (const action of actions) {
     if (!('object' in action)) continue;
@@ -31,7 +34,7 @@ function freeName(objects: readonly KubernetesObject[]): string {
 
 /** Returns the object of a decision after executing its actions and status update; undefined if it is deleted. */
 export function objectAfter<T extends KubernetesObject>(object: T, { actions, status }: Decision): T | undefined {
-  const [after] = carryOut(
+  const [after] = executeActions(
     [object],
     actions.filter((action) => 'object' in action && action.object.kind === object.kind),
   );

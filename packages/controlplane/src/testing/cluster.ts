@@ -16,9 +16,9 @@ export type Cluster = TestServer & {
   /** Runs controllers of the catalogue by name, until the cluster is closed. */
   run(controllers: readonly string[], settings?: Partial<ControllerSettings>): Promise<void>;
   /** Advances the clock, and waits for everything that happens in that time. */
-  pass(seconds: number): Promise<void>;
+  advance(seconds: number): Promise<void>;
   /** Warnings and errors that controllers logged. */
-  readonly complaints: readonly string[];
+  readonly warnings: readonly string[];
 };
 
 /** Starts a cluster; `await using` closes it. */
@@ -30,18 +30,18 @@ export async function startCluster(): Promise<Cluster> {
   await server.client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } });
   const stop = new AbortController();
   const running: Promise<void>[] = [];
-  const complaints: string[] = [];
-  const complain = (fields: object, message: string) => {
+  const warnings: string[] = [];
+  const addWarning = (fields: object, message: string) => {
     const { error } = fields as { readonly error?: unknown };
-    complaints.push(error instanceof Error ? `${message}: ${error.message}` : message);
+    warnings.push(error instanceof Error ? `${message}: ${error.message}` : message);
   };
-  const log: Log = { info() {}, warn: complain, error: complain };
+  const log: Log = { info() {}, warn: addWarning, error: addWarning };
   const clientOfAccount = (name: string) =>
     server.clientOf({
       username: `system:serviceaccount:kube-system:${name}`,
       groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
     });
-  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+  const advance = (seconds: number) => clock.advanceAsync(seconds * 1000);
 
   const close = async () => {
     stop.abort();
@@ -50,7 +50,7 @@ export async function startCluster(): Promise<Cluster> {
       isOver = true;
     });
     // Pending work may wait for timers.
-    for (await pass(0); !isOver; await pass(1));
+    for (await advance(0); !isOver; await advance(1));
     await over;
     await server.close();
   };
@@ -58,8 +58,8 @@ export async function startCluster(): Promise<Cluster> {
     ...server,
     clock,
     clientOfAccount,
-    complaints,
-    pass,
+    warnings,
+    advance,
     async run(controllers, settings = {}) {
       const client = server.clientOf({ username: 'system:kube-controller-manager', groups: [] });
       const { promise: started, resolve: onRunning } = Promise.withResolvers<unknown>();
@@ -75,7 +75,7 @@ export async function startCluster(): Promise<Cluster> {
       };
       running.push(runControllerManager(options, stop.signal));
       await started;
-      await pass(0);
+      await advance(0);
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,7 +1,7 @@
 import type { Action } from '@kruise/client/actions';
 
 /** Summarizes actions for tests: `create web-`, `delete web-1`, `effect rescale`. */
-export function inWords(actions: readonly Action[]): readonly string[] {
+export function summarizeActions(actions: readonly Action[]): readonly string[] {
   return actions.map((action) => {
     switch (action.type) {
       case 'record':
@@ -17,8 +17,8 @@ export function inWords(actions: readonly Action[]): readonly string[] {
 }
 
 /** Summarizes actions and counts equal ones: `create web- ×3`. */
-export function inFewWords(actions: readonly Action[]): string {
-  const counts = Map.groupBy(inWords(actions), (words) => words);
+export function countActions(actions: readonly Action[]): string {
+  const counts = Map.groupBy(summarizeActions(actions), (words) => words);
   return [...counts].map(([words, { length }]) => (length === 1 ? words : `${words} ×${length}`)).join(', ');
 }
 

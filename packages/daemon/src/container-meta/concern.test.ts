@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { featureGates } from '@kruise/manager/feature-gates';
 import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
-import { isOfConcern } from './concern.ts';
-import { type PodParts, plain, podOf, telling } from './fixtures.ts';
+import { isRelevantPodChange } from './concern.ts';
+import { labelled, type PodParts, plain, podOf } from './fixtures.ts';
 
 const gates = featureGates();
-const hashOf = (conf: string) => envFromMetadataHash(telling, { labels: { conf } });
-const told = (containerID: string, conf?: string) => [
+const hashOf = (conf: string) => envFromMetadataHash(labelled, { labels: { conf } });
+const reported = (containerID: string, conf?: string) => [
   {
     name: 'main',
     containerID,
@@ -17,22 +17,22 @@ const told = (containerID: string, conf?: string) => [
     },
   },
 ];
-const known: PodParts = { told: told('sim://1') };
+const known: PodParts = { reported: reported('sim://1') };
 
 const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolean }[] = [
   { name: 'a container without reported metadata', now: {}, is: true },
   { name: 'a Pod of the initial list without reported metadata', now: {}, before: null, is: false },
   {
     name: 'a Pod of the initial list with invalid metadata',
-    now: { told: told('sim://0') },
+    now: { reported: reported('sim://0') },
     before: null,
     is: true,
   },
   { name: 'a container with reported metadata', now: known, is: false },
-  { name: 'another container', now: { told: told('sim://0') }, is: true },
+  { name: 'another container', now: { reported: reported('sim://0') }, is: true },
   { name: 'a container that has not been created', now: { ids: [undefined] }, is: false },
   { name: 'a Pod without a status', now: { ids: [] }, is: false },
-  { name: 'a terminating Pod', now: { isLeaving: true }, is: false },
+  { name: 'a terminating Pod', now: { isTerminating: true }, is: false },
   { name: 'a Pod of another owner', now: { group: 'apps' }, is: false },
   {
     name: 'a Pod of another owner with one of our sidecars',
@@ -47,18 +47,18 @@ const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolea
   },
   {
     name: 'a label that a container reads, unchanged since its start',
-    now: { containers: [telling], labels: { conf: 'a' }, told: told('sim://1', 'a') },
+    now: { containers: [labelled], labels: { conf: 'a' }, reported: reported('sim://1', 'a') },
     is: false,
   },
   {
     name: 'a label that differs from the value of the running container',
-    now: { containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') },
+    now: { containers: [labelled], labels: { conf: 'b' }, reported: reported('sim://1', 'a') },
     is: true,
   },
   {
     name: 'a label that is set back to the value of the running container',
-    now: { containers: [telling], labels: { conf: 'a' }, told: told('sim://1', 'a') },
-    before: { containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') },
+    now: { containers: [labelled], labels: { conf: 'a' }, reported: reported('sim://1', 'a') },
+    before: { containers: [labelled], labels: { conf: 'b' }, reported: reported('sim://1', 'a') },
     is: true,
   },
 ];
@@ -69,16 +69,16 @@ for (const { name, now, before, is } of cases) {
     const change = previous
       ? ({ type: 'updated', object, previous, cause: 'event' } as const)
       : ({ type: 'added', object, cause: 'initial' } as const);
-    assert.equal(isOfConcern(change, gates), is);
+    assert.equal(isRelevantPodChange(change, gates), is);
   });
 }
 
 test('without its gate the environment is ignored', () => {
-  const object = podOf({ containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') });
+  const object = podOf({ containers: [labelled], labels: { conf: 'b' }, reported: reported('sim://1', 'a') });
   const change = { type: 'updated', object, previous: object, cause: 'event' } as const;
-  assert.equal(isOfConcern(change, featureGates({ InPlaceUpdateEnvFromMetadata: false })), false);
+  assert.equal(isRelevantPodChange(change, featureGates({ InPlaceUpdateEnvFromMetadata: false })), false);
 });
 
 test('a deleted Pod is ignored', () => {
-  assert.equal(isOfConcern({ type: 'deleted', object: podOf(), cause: 'event' }, gates), false);
+  assert.equal(isRelevantPodChange({ type: 'deleted', object: podOf(), cause: 'event' }, gates), false);
 });

@@ -10,18 +10,18 @@ import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
 import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
 import { groupOf } from '@kruise/schema/kind';
 
-export function isOfConcern({ type, object: pod, previous }: Change<Pod>, gates: FeatureGates): boolean {
+export function isRelevantPodChange({ type, object: pod, previous }: Change<Pod>, gates: FeatureGates): boolean {
   if (type === 'deleted' || isBeingDeleted(pod) || !isOfKruise(pod)) return false;
   const statuses = pod.status?.containerStatuses ?? [];
   if (statuses.length === 0) return false;
-  const told = readRuntimeMeta(pod);
+  const reported = readRuntimeMeta(pod);
   // When a daemon starts, Pods without reported metadata are skipped, because there may be many of them.
-  if (!previous && told === undefined) return false;
+  if (!previous && reported === undefined) return false;
   if (previous && previous.spec?.containers.length !== pod.spec?.containers.length) return true;
   return statuses.some(({ name, containerID }) => {
     if (!containerID) return false;
-    if (told === undefined || told === 'invalid' || told.length !== statuses.length) return true;
-    const meta = told.find((each) => each.name === name);
+    if (reported === undefined || reported === 'invalid' || reported.length !== statuses.length) return true;
+    const meta = reported.find((each) => each.name === name);
     if (meta?.containerID !== containerID) return true;
     const container = containerOf(pod, name);
     if (!gates.InPlaceUpdateEnvFromMetadata || !container) return false;

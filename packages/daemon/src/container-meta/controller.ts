@@ -1,15 +1,15 @@
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Controller, defineController } from '@kruise/client/controller';
-import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import { exponentialBackoff } from '@kruise/client/rate-limiter';
 import type { Selection } from '@kruise/client/reflector';
 import type { FeatureGates } from '@kruise/manager/feature-gates';
 import { metadataReferences } from '@kruise/manager/inplace/env-from-metadata';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
 import type { DaemonNodes } from '../node.ts';
-import { isOfConcern } from './concern.ts';
-import { containersOf, decide, type Environment, type Observed, type Restart, toldOf } from './decide.ts';
+import { isRelevantPodChange } from './concern.ts';
+import { containersOf, decide, type Environment, type Observed, type Restart, reportedMetadata } from './decide.ts';
 import type { Restarter } from './restarter.ts';
 
 export type ContainerMetaOptions = {
@@ -20,7 +20,7 @@ export type ContainerMetaOptions = {
 };
 
 /** The observed state, with the runtime to query. */
-type Question = Observed & { readonly runtime: NodeRuntime };
+type Query = Observed & { readonly runtime: NodeRuntime };
 
 const nothing = { containers: [], environments: new Map() };
 
@@ -37,19 +37,19 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
     fieldManager: 'kruise-daemon',
     for: pod,
     ...(selection ? { selection } : {}),
-    predicate: (change) => nodes.has(change.object.spec?.nodeName ?? '') && isOfConcern(change, gates),
+    predicate: (change) => nodes.has(change.object.spec?.nodeName ?? '') && isRelevantPodChange(change, gates),
     // A Pod that starts or is updated changes several times in a row, so events are debounced.
     delayMs: 1000,
     workers: 5,
     // The metadata is needed only at the next in-place update.
     isBackground: true,
-    rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
-    observe(caches, key): Question | undefined {
+    rateLimiter: () => exponentialBackoff({ initialMs: 500, maxMs: 50_000 }),
+    observe(caches, key): Query | undefined {
       const found = caches.of(pod, selection).get(key);
       const place = found && !isBeingDeleted(found) ? runtimeOf(found) : undefined;
       return found && place && { pod: found, ...place, ...nothing };
     },
-    fetch: (question, _client, signal) => ask(question, gates, signal),
+    fetch: (query, _client, signal) => inspectContainers(query, gates, signal),
     decide: (observed) => decide(observed, gates),
     effects: {
       // The input of the effect comes from `decide`.
@@ -59,21 +59,21 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
 }
 
 /** Lists the Pod's containers in the runtime, and reads the environment of the containers that need it. */
-async function ask(question: Question, gates: FeatureGates, signal: AbortSignal): Promise<Question> {
-  const { pod: found, runtime, runtimeName } = question;
+async function inspectContainers(query: Query, gates: FeatureGates, signal: AbortSignal): Promise<Query> {
+  const { pod: found, runtime, runtimeName } = query;
   const filter = { labelSelector: { [podUidLabel]: found.metadata.uid ?? '' } };
   const { containers } = await runtime.listContainers({ filter }, { signal });
   const environments = new Map<string, Environment>();
   if (gates.InPlaceUpdateEnvFromMetadata) {
-    const told = toldOf(found);
+    const reported = reportedMetadata(found);
     for (const { spec, container, id } of containersOf({ pod: found, runtimeName, containers })) {
-      const before = told.find(({ containerID }) => containerID === id);
+      const before = reported.find(({ containerID }) => containerID === id);
       if (before?.hashes.extractedEnvFromMetadataHash || container.state !== 'CONTAINER_RUNNING') continue;
-      const isOfInterest = metadataReferences(spec).length > 0;
-      environments.set(container.id, isOfInterest ? await environmentOf(runtime, container.id, signal) : new Map());
+      const hasReferences = metadataReferences(spec).length > 0;
+      environments.set(container.id, hasReferences ? await environmentOf(runtime, container.id, signal) : new Map());
     }
   }
-  return { ...question, containers, environments };
+  return { ...query, containers, environments };
 }
 
 const execSeconds = 3;

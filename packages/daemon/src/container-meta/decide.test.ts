@@ -5,11 +5,11 @@ import { featureGates } from '@kruise/manager/feature-gates';
 import { envFromMetadataHash, plainHash } from '@kruise/manager/inplace/container-hash';
 import type { Container } from '@kruise/node/cri/runtime';
 import { decide, type Environment, type Restart } from './decide.ts';
-import { type PodParts, plain, podOf, running, telling } from './fixtures.ts';
+import { labelled, type PodParts, plain, podOf, running } from './fixtures.ts';
 
 const gates = featureGates();
 const nothing = envFromMetadataHash(plain, {});
-const hashOf = (conf: string) => envFromMetadataHash(telling, { labels: { conf } });
+const hashOf = (conf: string) => envFromMetadataHash(labelled, { labels: { conf } });
 const look = (
   pod: PodParts,
   containers: readonly Container[],
@@ -18,7 +18,7 @@ const look = (
 ) => decide({ pod: podOf(pod), runtimeName: 'sim', containers, environments: new Map(environments) }, open);
 
 /** Summarizes a decision: the reported metadata, the restarts, and the requeue. */
-function said({ actions, requeueAfterSeconds }: ReturnType<typeof decide>) {
+function summarize({ actions, requeueAfterSeconds }: ReturnType<typeof decide>) {
   const text = actions.map((action) => {
     if (action.type === 'effect') return `restart ${(action.input as Restart).containerId}`;
     assert.ok(action.type === 'patch' && action.subresource === 'status' && action.patchType === 'strategic');
@@ -39,7 +39,7 @@ const meta = (containerID: string, extractedEnvFromMetadataHash?: number, restar
 const asked = (id: string, conf?: string) => [[id, new Map(conf === undefined ? [] : [['CONF', conf]])]] as const;
 
 test('metadata of a running container has its ID, restart count and hash', () => {
-  assert.deepEqual(said(look({}, [running('1')], asked('1'))), [[meta('sim://1', nothing)]]);
+  assert.deepEqual(summarize(look({}, [running('1')], asked('1'))), [[meta('sim://1', nothing)]]);
 });
 
 test('the annotation is written as OpenKruise writes it', () => {
@@ -53,58 +53,60 @@ test('the annotation is written as OpenKruise writes it', () => {
 
 test('a container is reported once the Pod status has it', () => {
   const both = [running('2'), running('1')];
-  const told = [meta('sim://1', nothing)];
-  assert.deepEqual(said(look({ told }, both)), []);
-  assert.deepEqual(said(look({ told, ids: ['sim://2'] }, both, asked('2'))), [[meta('sim://2', nothing)]]);
+  const reported = [meta('sim://1', nothing)];
+  assert.deepEqual(summarize(look({ reported }, both)), []);
+  assert.deepEqual(summarize(look({ reported, ids: ['sim://2'] }, both, asked('2'))), [[meta('sim://2', nothing)]]);
 });
 
 test('reported metadata of a container is kept', () => {
-  const told = [meta('sim://1', nothing, 0)];
-  assert.deepEqual(said(look({ told }, [running('1')])), []);
+  const reported = [meta('sim://1', nothing, 0)];
+  assert.deepEqual(summarize(look({ reported }, [running('1')])), []);
 });
 
 test('a container that the runtime does not know is not reported', () => {
-  assert.deepEqual(said(look({ told: [meta('sim://1')] }, [])), [[]]);
+  assert.deepEqual(summarize(look({ reported: [meta('sim://1')] }, [])), [[]]);
 });
 
 test('a container without annotations has no hash', () => {
-  const [containers] = said(look({}, [running('1', plain, { annotations: {} })], asked('1')));
+  const [containers] = summarize(look({}, [running('1', plain, { annotations: {} })], asked('1')));
   assert.deepEqual(containers, [
     { ...meta('sim://1', nothing, 0), hashes: { plainHash: 0, extractedEnvFromMetadataHash: nothing } },
   ]);
 });
 
 test('the environment hash has the values of the running container', () => {
-  const pod = { containers: [telling], labels: { conf: 'b' } };
-  assert.deepEqual(said(look(pod, [running('1', telling)], asked('1', 'a'))), [[meta('sim://1', hashOf('a'))]]);
+  const pod = { containers: [labelled], labels: { conf: 'b' } };
+  assert.deepEqual(summarize(look(pod, [running('1', labelled)], asked('1', 'a'))), [[meta('sim://1', hashOf('a'))]]);
 });
 
 test('an unreadable environment is read again', () => {
-  const pod = { containers: [telling] };
-  assert.deepEqual(said(look(pod, [running('1', telling)], [['1', undefined]])), [[meta('sim://1')], 'wait 3']);
+  const pod = { containers: [labelled] };
+  assert.deepEqual(summarize(look(pod, [running('1', labelled)], [['1', undefined]])), [[meta('sim://1')], 'wait 3']);
 });
 
 test('without its gate no environment is read', () => {
   const closed = featureGates({ InPlaceUpdateEnvFromMetadata: false });
-  assert.deepEqual(said(look({ containers: [telling] }, [running('1', telling)], [], closed)), [[meta('sim://1')]]);
+  assert.deepEqual(summarize(look({ containers: [labelled] }, [running('1', labelled)], [], closed)), [
+    [meta('sim://1')],
+  ]);
 });
 
-const outdated = { containers: [telling], labels: { conf: 'b' }, told: [meta('sim://1', hashOf('a'))] };
+const outdated = { containers: [labelled], labels: { conf: 'b' }, reported: [meta('sim://1', hashOf('a'))] };
 
 test('a container with outdated labels is restarted while its Pod is being updated', () => {
-  assert.deepEqual(said(look({ ...outdated, isUpdating: true }, [running('1', telling)])), ['restart 1']);
+  assert.deepEqual(summarize(look({ ...outdated, isUpdating: true }, [running('1', labelled)])), ['restart 1']);
 });
 
 test('a container with outdated labels is left alone at any other time', () => {
-  assert.deepEqual(said(look(outdated, [running('1', telling)])), []);
+  assert.deepEqual(summarize(look(outdated, [running('1', labelled)])), []);
 });
 
 test('a container with current labels is not restarted', () => {
   const pod = { ...outdated, labels: { conf: 'a' }, isUpdating: true };
-  assert.deepEqual(said(look(pod, [running('1', telling)])), []);
+  assert.deepEqual(summarize(look(pod, [running('1', labelled)])), []);
 });
 
 test('a container with an unknown environment is not restarted', () => {
-  const pod = { ...outdated, told: [meta('sim://1')], isUpdating: true };
-  assert.deepEqual(said(look(pod, [running('1', telling, { state: 'CONTAINER_EXITED' })])), []);
+  const pod = { ...outdated, reported: [meta('sim://1')], isUpdating: true };
+  assert.deepEqual(summarize(look(pod, [running('1', labelled, { state: 'CONTAINER_EXITED' })])), []);
 });

@@ -9,7 +9,7 @@ import type { FeatureGates } from '@kruise/manager/feature-gates';
 import { envFromMetadataHash, runningEnvHash } from '@kruise/manager/inplace/container-hash';
 import { formatRuntimeMeta, type RuntimeContainerMeta, readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
 import type { Container } from '@kruise/node/cri/runtime';
-import { originOf } from '@kruise/node/kubelet/container-config';
+import { readContainerAnnotations } from '@kruise/node/kubelet/container-config';
 import { containerOf } from './concern.ts';
 
 /** Environment variables by name; undefined if they could not be read. */
@@ -38,13 +38,16 @@ export function decide(observed: Observed, gates: FeatureGates): Decision<Pod['s
   const { pod } = observed;
   const running = containersOf(observed);
   const metas = running.map((each) => metaOf(each, observed, gates));
-  const told = toldOf(pod);
+  const reported = reportedMetadata(pod);
   const restarts = isUpdating(pod) ? running.filter((each, index) => isOutdated(each.spec, metas[index]!, pod)) : [];
-  const isSilent =
+  const hasUnknownEnvironment =
     gates.InPlaceUpdateEnvFromMetadata && running.some(({ container }) => isUnknown(container, observed));
   return {
-    actions: [...(isSame(told, metas) ? [] : [tell(pod, metas)]), ...restarts.map((each) => restart(each, observed))],
-    ...(isSilent ? { requeueAfterSeconds: retrySeconds } : {}),
+    actions: [
+      ...(isSame(reported, metas) ? [] : [reportMetadata(pod, metas)]),
+      ...restarts.map((each) => restart(each, observed)),
+    ],
+    ...(hasUnknownEnvironment ? { requeueAfterSeconds: retrySeconds } : {}),
   };
 }
 
@@ -64,14 +67,14 @@ export function containersOf({ pod, runtimeName, containers }: Omit<Observed, 'e
 }
 
 /** Returns the metadata that was reported before. */
-export function toldOf(pod: Pod): readonly RuntimeContainerMeta[] {
-  const told = readRuntimeMeta(pod);
-  return told === undefined || told === 'invalid' ? [] : told;
+export function reportedMetadata(pod: Pod): readonly RuntimeContainerMeta[] {
+  const reported = readRuntimeMeta(pod);
+  return reported === undefined || reported === 'invalid' ? [] : reported;
 }
 
 function metaOf({ spec, container, id }: Running, { pod, environments }: Observed, gates: FeatureGates) {
-  const { hash, restartCount } = originOf(container.annotations);
-  const before = toldOf(pod).find(({ containerID }) => containerID === id);
+  const { hash, restartCount } = readContainerAnnotations(container.annotations);
+  const before = reportedMetadata(pod).find(({ containerID }) => containerID === id);
   const meta: RuntimeContainerMeta = before ?? {
     name: spec.name,
     containerID: id,
@@ -79,8 +82,8 @@ function metaOf({ spec, container, id }: Running, { pod, environments }: Observe
     hashes: { plainHash: Number.parseInt(hash, 16) || 0 },
   };
   const environment = environments.get(container.id);
-  const isAsked = gates.InPlaceUpdateEnvFromMetadata && !meta.hashes.extractedEnvFromMetadataHash && environment;
-  if (!isAsked) return meta;
+  const needsEnvHash = gates.InPlaceUpdateEnvFromMetadata && !meta.hashes.extractedEnvFromMetadataHash && environment;
+  if (!needsEnvHash) return meta;
   const extractedEnvFromMetadataHash = runningEnvHash(spec, (name) => environment.get(name));
   return { ...meta, hashes: { ...meta.hashes, extractedEnvFromMetadataHash } };
 }
@@ -102,7 +105,7 @@ function isOutdated(container: PodContainer, { hashes }: RuntimeContainerMeta, {
  * Returns the write of the metadata. It goes through the status subresource, because a daemon may write nothing else of
  * a Pod.
  */
-function tell(pod: Pod, metas: readonly RuntimeContainerMeta[]): Action {
+function reportMetadata(pod: Pod, metas: readonly RuntimeContainerMeta[]): Action {
   return {
     type: 'patch',
     object: pod,

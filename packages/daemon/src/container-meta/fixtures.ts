@@ -7,7 +7,7 @@ import type { Container } from '@kruise/node/cri/runtime';
 
 export const plain: PodContainer = { name: 'main', image: 'app:v1' };
 /** A container with a label of its Pod in its environment. */
-export const telling: PodContainer = {
+export const labelled: PodContainer = {
   ...plain,
   env: [{ name: 'CONF', valueFrom: { fieldRef: { fieldPath: "metadata.labels['conf']" } } }],
 };
@@ -19,9 +19,9 @@ export type PodParts = {
   /** The API group of its controller. */
   readonly group?: string;
   readonly ids?: readonly (string | undefined)[];
-  readonly told?: readonly RuntimeContainerMeta[];
+  readonly reported?: readonly RuntimeContainerMeta[];
   readonly isUpdating?: boolean;
-  readonly isLeaving?: boolean;
+  readonly isTerminating?: boolean;
 };
 
 export function podOf({
@@ -30,12 +30,12 @@ export function podOf({
   annotations = {},
   group = 'apps.kruise.io',
   ids = ['sim://1'],
-  told,
+  reported,
   isUpdating = false,
-  isLeaving = false,
+  isTerminating = false,
 }: PodParts = {}): Pod {
   const owner = { apiVersion: `${group}/v1`, kind: 'CloneSet', name: 'web', uid: 'o', controller: true };
-  const meta = told ? { 'apps.kruise.io/runtime-containers-meta': formatRuntimeMeta(told) } : {};
+  const meta = reported ? { 'apps.kruise.io/runtime-containers-meta': formatRuntimeMeta(reported) } : {};
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -46,7 +46,7 @@ export function podOf({
       labels,
       annotations: { ...annotations, ...meta },
       ownerReferences: [owner],
-      ...(isLeaving ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+      ...(isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     },
     spec: { nodeName: 'node-1', containers },
     status: {

@@ -1,6 +1,6 @@
 import type { NewEvent } from '@kruise/client/actions';
 import type { Runnable } from '@kruise/client/controller';
-import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import { exponentialBackoff } from '@kruise/client/rate-limiter';
 import type { WorkQueue } from '@kruise/client/work-queue';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
@@ -38,7 +38,7 @@ export function createRestarter({ nodes, recordFor }: RestarterOptions): Restart
       uses: [],
       async run(context, signal) {
         const { clock, log } = context;
-        const limiter = exponentialBackOff({ firstMs: 3000, maxMs: 600_000 });
+        const limiter = exponentialBackoff({ initialMs: 3000, maxMs: 600_000 });
         queue = createNamedQueue(context, 'runtime_container_meta_restarter', limiter);
         const work = async (id: string): Promise<undefined> => {
           const order = orders.get(id);

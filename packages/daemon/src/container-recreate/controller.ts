@@ -3,15 +3,15 @@ import { recreateActiveLabel, recreateNodeNameLabel, recreatePodUidLabel } from 
 import type { NewEvent } from '@kruise/client/actions';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { keyOf } from '@kruise/client/object-key';
-import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import { exponentialBackoff } from '@kruise/client/rate-limiter';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
-import { originOf } from '@kruise/node/kubelet/container-config';
+import { readContainerAnnotations } from '@kruise/node/kubelet/container-config';
 import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
 import type { Clock } from '@kruise/values/clock';
 import type { DaemonNodes } from '../node.ts';
-import { decide, type Observed, type Stop, turnOf } from './decide.ts';
+import { decide, findActiveRequest, type Observed, type Stop } from './decide.ts';
 import { afterStop, type Found, type FoundContainers, runtimeNameOf } from './states.ts';
 import { stopContainer } from './stop.ts';
 
@@ -24,9 +24,9 @@ export type ContainerRecreateOptions = {
 };
 
 /** The observed state, with the runtime to query. */
-type Question = Observed & { readonly service: NodeRuntime | undefined };
+type Query = Observed & { readonly service: NodeRuntime | undefined };
 
-const nowhere: FoundContainers = new Map();
+const noContainers: FoundContainers = new Map();
 
 export function containerRecreateController({
   nodes,
@@ -37,7 +37,7 @@ export function containerRecreateController({
   const own = nodeName === undefined ? '' : `${recreateNodeNameLabel}=${nodeName},`;
   const selection = { labelSelector: `${own}${recreateActiveLabel}=true` };
   const nodeOf = ({ metadata }: ContainerRecreateRequest) => nodes.get(metadata.labels?.[recreateNodeNameLabel] ?? '');
-  const runtimeOf = (request: ContainerRecreateRequest): Pick<Question, 'runtime' | 'service'> => {
+  const runtimeOf = (request: ContainerRecreateRequest): Pick<Query, 'runtime' | 'service'> => {
     const names = new Set(
       request.spec.containers.map(({ statusContext }) => runtimeNameOf(statusContext?.containerID ?? '')),
     );
@@ -79,13 +79,13 @@ export function containerRecreateController({
       watch(containerRecreateRequest, ({ object }, caches) => requestsOf(caches, object).map(keyOf), { selection }),
     ],
     workers: 32,
-    rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
-    observe(caches, key): Question | undefined {
+    rateLimiter: () => exponentialBackoff({ initialMs: 500, maxMs: 50_000 }),
+    observe(caches, key): Query | undefined {
       const request = caches.of(containerRecreateRequest, selection).get(key);
       if (!request || !nodeOf(request)) return undefined;
-      return { request, ofPod: requestsOf(caches, request), ...runtimeOf(request), found: nowhere };
+      return { request, podRequests: requestsOf(caches, request), ...runtimeOf(request), found: noContainers };
     },
-    fetch: ask,
+    fetch: fetchContainers,
     decide,
     effects: {
       async stop(input, signal, { client }) {
@@ -94,24 +94,27 @@ export function containerRecreateController({
         const error = await attemptStop(request, container, signal);
         const { namespace = '', name = '' } = request.metadata;
         // The result is recorded even if the request has completed meanwhile.
-        const noted = (found: ContainerRecreateRequest): ContainerRecreateRequest => ({
+        const withResult = (found: ContainerRecreateRequest): ContainerRecreateRequest => ({
           ...found,
           status: {
             ...found.status!,
             containerRecreateStates: afterStop(found.status?.containerRecreateStates ?? [], container, error),
           },
         });
-        await modify(client, containerRecreateRequest, { namespace, name }, noted, { subresource: 'status', signal });
+        await updateWithRetry(client, containerRecreateRequest, { namespace, name }, withResult, {
+          subresource: 'status',
+          signal,
+        });
       },
     },
   });
 }
 
 /** Lists the containers in the runtime, once the request is the active one. */
-async function ask(question: Question, _client: unknown, signal: AbortSignal): Promise<Question> {
-  const { request, ofPod, service } = question;
-  const isAtWork = request.status?.phase === 'Recreating' && turnOf(ofPod) === request;
-  return isAtWork && service ? { ...question, found: await containersOf(service, request, signal) } : question;
+async function fetchContainers(query: Query, _client: unknown, signal: AbortSignal): Promise<Query> {
+  const { request, podRequests, service } = query;
+  const isActive = request.status?.phase === 'Recreating' && findActiveRequest(podRequests) === request;
+  return isActive && service ? { ...query, found: await containersOf(service, request, signal) } : query;
 }
 
 async function containersOf(
@@ -134,7 +137,7 @@ async function containersOf(
       podSandboxId,
       isExited: status.state === 'CONTAINER_EXITED',
       startedAt: Number(status.startedAt / 1_000_000n),
-      restartCount: originOf(annotations).restartCount,
+      restartCount: readContainerAnnotations(annotations).restartCount,
     });
   }
   return found;

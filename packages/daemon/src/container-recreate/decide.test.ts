@@ -61,7 +61,13 @@ function decided(
   found: readonly [string, Found][] = [],
   more: Partial<Observed> = {},
 ) {
-  const observed: Observed = { request, ofPod: [request], runtime: { name: 'sim' }, found: new Map(found), ...more };
+  const observed: Observed = {
+    request,
+    podRequests: [request],
+    runtime: { name: 'sim' },
+    found: new Map(found),
+    ...more,
+  };
   const { actions, status, requeueAfterSeconds } = decide(observed, now);
   const result = status as ContainerRecreateRequestStatus | undefined;
   const stops = actions.map((action) => ((action as EffectAction).input as Stop).container);
@@ -198,11 +204,11 @@ test('a request waits as Pending until it is the active one', () => {
   assert.equal(decided(requestOf()).phase, 'Recreating');
   const other = requestOf({}, {}, 'other');
   const waiting = requestOf();
-  assert.equal(decided(waiting, [], { ofPod: [waiting, other] }).phase, 'Pending');
+  assert.equal(decided(waiting, [], { podRequests: [waiting, other] }).phase, 'Pending');
   const queued = requestOf({ phase: 'Pending' });
-  assert.equal(decided(queued, [], { ofPod: [queued, other] }).phase, undefined);
+  assert.equal(decided(queued, [], { podRequests: [queued, other] }).phase, undefined);
   const done = requestOf({ phase: 'Completed', completionTime: formatTime(now) }, {}, 'done');
-  assert.equal(decided(queued, [], { ofPod: [queued, done] }).phase, 'Recreating');
+  assert.equal(decided(queued, [], { podRequests: [queued, done] }).phase, 'Recreating');
 });
 
 test('no container is stopped before the unready grace period has passed', () => {

@@ -15,7 +15,7 @@ import { type FoundContainers, type State, statesOf } from './states.ts';
 export type Observed = {
   readonly request: ContainerRecreateRequest;
   /** All requests of the Pod, including this one. */
-  readonly ofPod: readonly ContainerRecreateRequest[];
+  readonly podRequests: readonly ContainerRecreateRequest[];
   /** The runtime of its containers, or the reason why there is none. */
   readonly runtime: { readonly name: string } | { readonly fault: string };
   /** The Pod's containers in the runtime. Empty until the request is the active one. */
@@ -30,14 +30,14 @@ type Decided = Decision<ContainerRecreateRequestStatus>;
 const nothing: Decided = { actions: [] };
 
 export function decide(observed: Observed, now: Instant): Decided {
-  const { request, ofPod, runtime } = observed;
+  const { request, podRequests, runtime } = observed;
   const { spec, status } = request;
   if (isDone(request)) return nothing;
-  if (turnOf(ofPod) !== request) {
+  if (findActiveRequest(podRequests) !== request) {
     return status?.phase ? nothing : { actions: [], status: { ...status, phase: 'Pending' } };
   }
   if (status?.phase !== 'Recreating') return { actions: [], status: { ...status, phase: 'Recreating' } };
-  const graceMs = msOfGrace(request, now);
+  const graceMs = remainingGraceMs(request, now);
   // The manager reports when the Pod is not ready any more, which enqueues the request.
   if (graceMs === undefined) return nothing;
   if (graceMs > 0) return { actions: [], requeueAfterSeconds: graceMs / 1000 };
@@ -51,7 +51,7 @@ export function decide(observed: Observed, now: Instant): Decided {
     return { actions: [effect('stop', order)] };
   }
   const marked = { ...status, containerRecreateStates: step.states };
-  if (step.isOver) return complete(marked, undefined, now);
+  if (step.isComplete) return complete(marked, undefined, now);
   const { minStartedSeconds = 0 } = spec.strategy ?? {};
   return { actions: [], status: marked, ...(minStartedSeconds > 0 ? { requeueAfterSeconds: minStartedSeconds } : {}) };
 }
@@ -61,7 +61,7 @@ function isDone(request: ContainerRecreateRequest): boolean {
 }
 
 /** Returns the active request of a Pod: one in progress, otherwise the oldest. */
-export function turnOf(requests: readonly ContainerRecreateRequest[]): ContainerRecreateRequest | undefined {
+export function findActiveRequest(requests: readonly ContainerRecreateRequest[]): ContainerRecreateRequest | undefined {
   const weights = ['Recreating', 'Pending'];
   const weightOf = ({ status }: ContainerRecreateRequest) => {
     const weight = weights.indexOf(status?.phase ?? '');
@@ -77,7 +77,7 @@ export function turnOf(requests: readonly ContainerRecreateRequest[]): Container
 }
 
 /** Returns the remaining time of the unready grace period; undefined until the Pod is known to be not ready. */
-function msOfGrace({ spec, status }: ContainerRecreateRequest, now: Instant): number | undefined {
+function remainingGraceMs({ spec, status }: ContainerRecreateRequest, now: Instant): number | undefined {
   const seconds = spec.strategy?.unreadyGracePeriodSeconds;
   if (seconds === undefined) return 0;
   const acquired = findCondition(status?.conditions, preRecreateGraceCondition);
@@ -89,24 +89,24 @@ type Step = {
   readonly states: readonly State[];
   /** The container to stop now. */
   readonly stop?: string;
-  readonly isOver: boolean;
+  readonly isComplete: boolean;
 };
 
 /** Iterates over the containers up to the first one to wait for or to stop. */
 function nextStep({ request, found }: Observed, states: readonly State[]): Step {
   const { failurePolicy, orderedRecreate } = request.spec.strategy ?? {};
-  const walked: State[] = [];
+  const visited: State[] = [];
   for (const state of states) {
-    if (state.phase === 'Failed' && failurePolicy !== 'Ignore') return { states, isOver: true };
+    if (state.phase === 'Failed' && failurePolicy !== 'Ignore') return { states, isComplete: true };
     if (state.phase === 'Pending')
-      return found.has(state.name) ? { states, stop: state.name, isOver: false } : waiting();
-    walked.push(state.phase === 'Recreating' ? { ...state, isKilled: true } : state);
+      return found.has(state.name) ? { states, stop: state.name, isComplete: false } : waiting();
+    visited.push(state.phase === 'Recreating' ? { ...state, isKilled: true } : state);
     if (state.phase === 'Recreating' && orderedRecreate) return waiting();
   }
-  return { states: walked, isOver: walked.every(({ phase }) => phase === 'Succeeded' || phase === 'Failed') };
+  return { states: visited, isComplete: visited.every(({ phase }) => phase === 'Succeeded' || phase === 'Failed') };
 
   function waiting(): Step {
-    return { states: [...walked, ...states.slice(walked.length)], isOver: false };
+    return { states: [...visited, ...states.slice(visited.length)], isComplete: false };
   }
 }
 

@@ -8,17 +8,17 @@ import { killContainer } from '@kruise/node/kubelet/kill';
 import type { Clock } from '@kruise/values/clock';
 import type { Found } from './states.ts';
 
-export type StopMeans = {
+export type StopDependencies = {
   readonly runtime: NodeRuntime;
   readonly clock: Clock;
   readonly record: (event: NewEvent) => void;
 };
 
-const usualGraceSeconds = 30;
+const defaultGraceSeconds = 30;
 
 /** Stops a container as the kubelet does: with its preStop hook first. The kubelet starts it again. */
 export async function stopContainer(
-  { runtime, clock, record }: StopMeans,
+  { runtime, clock, record }: StopDependencies,
   request: ContainerRecreateRequest,
   { name, found }: { readonly name: string; readonly found: Found },
   signal: AbortSignal,
@@ -52,7 +52,7 @@ function podOf({ metadata, spec }: ContainerRecreateRequest): Pod {
       uid: metadata.labels?.[recreatePodUidLabel] ?? '',
     },
     spec: {
-      terminationGracePeriodSeconds: Number(spec.strategy?.terminationGracePeriodSeconds ?? usualGraceSeconds),
+      terminationGracePeriodSeconds: Number(spec.strategy?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
       containers: spec.containers.map(({ name, ports, preStop }) => ({
         name,
         ...(ports ? { ports } : {}),

@@ -3,8 +3,8 @@ import { type NodeImage, type NodeImageStatus, nodeImage } from '@kruise/api/kru
 import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
 import { type ControllerContext, type Runnable, watch, whenSynced } from '@kruise/client/controller';
 import type { Informer } from '@kruise/client/informer';
-import { isAtLeast, referencedObject } from '@kruise/client/object-key';
-import { exponentialBackOff, type TokenBucket, tokenBucket } from '@kruise/client/rate-limiter';
+import { isVersionAtLeast, referencedObject } from '@kruise/client/object-key';
+import { exponentialBackoff, type TokenBucket, tokenBucket } from '@kruise/client/rate-limiter';
 import type { Selection } from '@kruise/client/reflector';
 import type { WorkQueue } from '@kruise/client/work-queue';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
@@ -14,10 +14,10 @@ import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
 import type { Instant } from '@kruise/values/time';
 import type { DaemonNodes } from '../node.ts';
 import { referenceTo } from './presence.ts';
-import { createPuller, type Named, type Puller } from './puller.ts';
+import { createPuller, type Puller, type TaggedImage } from './puller.ts';
 import { createSecretReader } from './secrets.ts';
 import { statusFrom } from './status.ts';
-import { createTurns } from './turns.ts';
+import { createSemaphore } from './turns.ts';
 
 export type ImagePullerOptions = {
   readonly nodes: DaemonNodes;
@@ -30,27 +30,32 @@ export type ImagePullerOptions = {
 export type ImagePuller = {
   readonly runnable: Runnable;
   /** Enqueues a node. */
-  wake(nodeName: string): void;
+  enqueue(nodeName: string): void;
   /** Stops the pulls of a node. */
-  forget(nodeName: string): void;
+  removeNode(nodeName: string): void;
 };
 
 /** The last reported status, with its time and the UID and resourceVersion of the object. */
-type Said = { readonly status: NodeImageStatus; readonly at: Instant; readonly uid: string; readonly version: string };
+type ReportedStatus = {
+  readonly status: NodeImageStatus;
+  readonly at: Instant;
+  readonly uid: string;
+  readonly version: string;
+};
 
 /** State of a node. */
 type Entry = {
   readonly puller: Puller;
   readonly writes: TokenBucket;
-  said?: Said;
+  reported?: ReportedStatus;
 };
 
 const workers = 10;
 const bucket = { perSecond: 0.5, burst: 5 };
-const backOff = { firstMs: 500, maxMs: 50_000 };
+const backOff = { initialMs: 500, maxMs: 50_000 };
 const hourMs = 3_600_000;
 /** An unchanged status is reported again after this time. */
-const repeatMs = 12 * hourMs;
+const reportIntervalMs = 12 * hourMs;
 
 export function createImagePuller({ nodes, selection, maxPulls, recordFor }: ImagePullerOptions): ImagePuller {
   const entries = new Map<string, Entry>();
@@ -63,15 +68,15 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
     if (signal.aborted) return;
     const informer = caches.informer(nodeImage, selection);
     const secretsFor = createSecretReader(client, clock, random, log);
-    const ready = createNamedQueue(context, 'imagepuller', exponentialBackOff(backOff));
+    const ready = createNamedQueue(context, 'imagepuller', exponentialBackoff(backOff));
     queue = ready;
     const between = (from: number, to: number) => from + random.next() * (to - from);
-    const soonSeconds = () => between(3, 5);
+    const reportDelaySeconds = () => between(3, 5);
     informer.handle(
       ({ type, object, previous }) => {
         const { name = '' } = object.metadata;
-        const isOfConcern = type !== 'deleted' && !isBeingDeleted(object) && !isSame(previous?.spec, object.spec);
-        if (isOfConcern && nodes.has(name)) ready.add(name);
+        const hasSpecChanged = type !== 'deleted' && !isBeingDeleted(object) && !isSame(previous?.spec, object.spec);
+        if (hasSpecChanged && nodes.has(name)) ready.add(name);
       },
       { signal },
     );
@@ -87,25 +92,25 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
         // Pulls start only after the node was added.
         images: nodes.get(name)!.images,
         clock,
-        inTurn: createTurns(maxPulls !== undefined && maxPulls > 0 ? maxPulls : Number.POSITIVE_INFINITY),
+        withPermit: createSemaphore(maxPulls !== undefined && maxPulls > 0 ? maxPulls : Number.POSITIVE_INFINITY),
         secretsFor,
         // Changes of many workers are batched into one status update.
-        onChange: () => ready.addAfter(name, soonSeconds() * 1000),
-        succeeded: (image, elapsedMs) => tellSuccess(record, informer.get(name), image, elapsedMs),
-        failed: (image, reason) => tellFailure(record, informer.get(name), image, reason),
+        onChange: () => ready.addAfter(name, reportDelaySeconds() * 1000),
+        succeeded: (image, elapsedMs) => recordSuccess(record, informer.get(name), image, elapsedMs),
+        failed: (image, reason) => recordFailure(record, informer.get(name), image, reason),
       });
     };
 
     /** Reports the status of a node; returns false if the rate limit was exceeded. */
-    async function say(entry: Entry, object: NodeImage): Promise<boolean> {
+    async function reportStatus(entry: Entry, object: NodeImage): Promise<boolean> {
       const status = statusFrom(object, entry.puller.statusesOf);
-      const { said } = entry;
+      const { reported } = entry;
       const { uid = '' } = object.metadata;
-      const isOld = said?.uid !== uid || clock.now() - said.at > repeatMs + random.next() * hourMs;
-      if (!isOld && isSame(said.status, status)) return true;
+      const isOld = reported?.uid !== uid || clock.now() - reported.at > reportIntervalMs + random.next() * hourMs;
+      if (!isOld && isSame(reported.status, status)) return true;
       if (!entry.writes.tryTake()) return false;
       const written = await client.update(nodeImage, { ...object, status }, { subresource: 'status', signal });
-      entry.said = { status, at: clock.now(), uid, version: written.metadata.resourceVersion ?? '' };
+      entry.reported = { status, at: clock.now(), uid, version: written.metadata.resourceVersion ?? '' };
       return true;
     }
 
@@ -114,9 +119,9 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
       if (!object || isBeingDeleted(object) || !nodes.has(name)) return undefined;
       const entry = entryOf(name);
       // The last reported status decides which pulls remain, and must be in the cache before it can be overwritten.
-      if (entry.said && !isInSight(informer, object, entry.said.version)) return inSightSeconds;
+      if (entry.reported && !isCached(informer, object, entry.reported.version)) return staleRetrySeconds;
       await entry.puller.sync(object);
-      return (await say(entry, object)) ? between(20 * 60, 30 * 60) : soonSeconds();
+      return (await reportStatus(entry, object)) ? between(20 * 60, 30 * 60) : reportDelaySeconds();
     }
 
     const onError = (node: string, error: unknown) => {
@@ -136,23 +141,28 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
   };
   return {
     runnable,
-    wake: (nodeName) => queue?.add(nodeName),
-    forget(nodeName) {
+    enqueue: (nodeName) => queue?.add(nodeName),
+    removeNode(nodeName) {
       entries.get(nodeName)?.puller.stop();
       entries.delete(nodeName);
     },
   };
 }
 
-const inSightSeconds = 0.1;
+const staleRetrySeconds = 0.1;
 
-function isInSight(informer: Informer<NodeImage>, { metadata }: NodeImage, version: string): boolean {
-  return informer.hasReached(version) || isAtLeast(metadata.resourceVersion, version);
+function isCached(informer: Informer<NodeImage>, { metadata }: NodeImage, version: string): boolean {
+  return informer.hasReached(version) || isVersionAtLeast(metadata.resourceVersion, version);
 }
 
 type Record = (event: NewEvent) => void;
 
-function tellSuccess(record: Record, object: NodeImage | undefined, { name, spec }: Named, elapsedMs: number): void {
+function recordSuccess(
+  record: Record,
+  object: NodeImage | undefined,
+  { name, spec }: TaggedImage,
+  elapsedMs: number,
+): void {
   const elapsed = formatDuration(fromMilliseconds(Math.floor(elapsedMs)));
   // The misspelling is OpenKruise's, and users search for it.
   const message = `Image ${referenceTo({ name, tag: spec.tag })}, ecalpsedTime ${elapsed}`;
@@ -160,7 +170,12 @@ function tellSuccess(record: Record, object: NodeImage | undefined, { name, spec
 }
 
 /** Records the failure as events of the node and of the jobs that requested the tag. */
-function tellFailure(record: Record, object: NodeImage | undefined, { name, spec }: Named, reason: string): void {
+function recordFailure(
+  record: Record,
+  object: NodeImage | undefined,
+  { name, spec }: TaggedImage,
+  reason: string,
+): void {
   const about = [...(spec.ownerReferences ?? []).map(referencedObject), ...(object ? [object] : [])];
   const message = `Image ${referenceTo({ name, tag: spec.tag })} ${reason}`;
   for (const each of about) record({ about: each, type: 'Warning', reason: 'PullImageFailed', message });

@@ -36,7 +36,7 @@ export async function pullOnce(
   else signal.addEventListener('abort', stop, { once: true });
   const cancel = clock.setTimer(timeoutMs, () => cut.reject(new Error(`pulling image ${reference} is canceled`)));
   try {
-    await Promise.race([pullWithAny(images, reference, pull, calling), cut.promise]);
+    await Promise.race([pullWithAnyCredential(images, reference, pull, calling), cut.promise]);
   } finally {
     cancel();
     signal.removeEventListener('abort', stop);
@@ -52,7 +52,12 @@ async function isPresent(images: ImageService, pull: Pull): Promise<boolean> {
 }
 
 /** Tries each matching credential until one works. Without credentials, pulls anonymously. */
-async function pullWithAny(images: ImageService, reference: string, pull: Pull, signal: AbortSignal): Promise<void> {
+async function pullWithAnyCredential(
+  images: ImageService,
+  reference: string,
+  pull: Pull,
+  signal: AbortSignal,
+): Promise<void> {
   const { labels, annotations } = pull.sandboxConfig ?? {};
   const request = {
     image: { image: reference, annotations: {} },

@@ -21,12 +21,12 @@ export type PullerContext = Omit<WorkerContext, 'report' | 'succeeded' | 'failed
   readonly secretsFor: (references: readonly PullSecret[]) => Promise<readonly Secret[]>;
   /** Called whenever a status changes. */
   readonly onChange: () => void;
-  readonly succeeded: (image: Named, elapsedMs: number) => void;
-  readonly failed: (image: Named, reason: string) => void;
+  readonly succeeded: (image: TaggedImage, elapsedMs: number) => void;
+  readonly failed: (image: TaggedImage, reason: string) => void;
 };
 
 /** A tag of an image, and the jobs that requested it. */
-export type Named = { readonly name: string; readonly spec: ImageSpec['tags'][number] };
+export type TaggedImage = { readonly name: string; readonly spec: ImageSpec['tags'][number] };
 
 export function createPuller(context: PullerContext): Puller {
   const pools = new Map<string, Pool>();
@@ -36,11 +36,11 @@ export function createPuller(context: PullerContext): Puller {
     let pool = pools.get(name);
     if (!pool) pools.set(name, (pool = { workers: new Map(), statuses: new Map() }));
     const { workers, statuses } = pool;
-    const active = new Map<string, Named['spec']>();
+    const active = new Map<string, TaggedImage['spec']>();
     for (const spec of image.tags) {
-      const said = nodeImage.status?.imageStatuses?.[name]?.tags.find(({ tag }) => tag === spec.tag);
-      const isDone = said?.completionTime != null && (said.version ?? 0) === (spec.version ?? 0);
-      if (isDone) statuses.set(spec.tag, said);
+      const reported = nodeImage.status?.imageStatuses?.[name]?.tags.find(({ tag }) => tag === spec.tag);
+      const isDone = reported?.completionTime != null && (reported.version ?? 0) === (spec.version ?? 0);
+      if (isDone) statuses.set(spec.tag, reported);
       else active.set(spec.tag, spec);
     }
     for (const [tag, { version, stop }] of workers) {
@@ -59,11 +59,11 @@ export function createPuller(context: PullerContext): Puller {
 
   function start(
     { workers, statuses }: Pool,
-    named: Named,
+    taggedImage: TaggedImage,
     secrets: readonly Secret[],
     sandboxConfig: ImageSpec['sandboxConfig'],
   ): void {
-    const { name, spec } = named;
+    const { name, spec } = taggedImage;
     const stop = new AbortController();
     workers.set(spec.tag, { version: spec.version ?? 0, stop });
     const worker: WorkerContext = {
@@ -74,8 +74,8 @@ export function createPuller(context: PullerContext): Puller {
         statuses.set(spec.tag, status);
         context.onChange();
       },
-      succeeded: (elapsedMs) => context.succeeded(named, elapsedMs),
-      failed: (reason) => context.failed(named, reason),
+      succeeded: (elapsedMs) => context.succeeded(taggedImage, elapsedMs),
+      failed: (reason) => context.failed(taggedImage, reason),
     };
     void runWorker(worker, { name, spec, secrets, sandboxConfig }, stop.signal);
   }

@@ -1,13 +1,13 @@
 /** Returns a first-in, first-out semaphore. Without a limit, all work runs at once. */
-export function createTurns(limit: number): (work: () => Promise<void>, signal: AbortSignal) => Promise<void> {
+export function createSemaphore(limit: number): (work: () => Promise<void>, signal: AbortSignal) => Promise<void> {
   const waiting: (() => void)[] = [];
   let free = limit;
-  const turn = async (): Promise<void> => {
+  const acquire = async (): Promise<void> => {
     if (free > 0) free--;
     else await new Promise<void>((resolve) => waiting.push(resolve));
   };
   return async (work, signal) => {
-    await turn();
+    await acquire();
     try {
       if (!signal.aborted) await work();
     } finally {

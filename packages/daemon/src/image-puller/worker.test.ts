@@ -16,12 +16,12 @@ type Wanted = Partial<ImageTagSpec> & {
 };
 
 /** Pulls a tag on a simulated node, and returns the reports, the events and the requests to the runtime. */
-async function see({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...spec }: Wanted) {
+async function pullTag({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...spec }: Wanted) {
   const clock = virtualClock(0);
   const runtime = createSimulatedRuntime({ clock, random: seededRandom(1), images: ['busybox:1.36'] });
   const asked: PullImageRequest[] = [];
   const reports: ImageTagStatus[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   const stop = new AbortController();
   if (stopAfterMs !== undefined) clock.setTimer(stopAfterMs, () => stop.abort());
   let isOver = false;
@@ -36,10 +36,10 @@ async function see({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...
     {
       images,
       clock,
-      inTurn: (work) => work(),
+      withPermit: (work) => work(),
       report: (status) => reports.push(status),
-      succeeded: (elapsedMs) => told.push(`succeeded after ${elapsedMs} ms`),
-      failed: (reason) => told.push(`failed: ${reason}`),
+      succeeded: (elapsedMs) => events.push(`succeeded after ${elapsedMs} ms`),
+      failed: (reason) => events.push(`failed: ${reason}`),
     },
     { name, spec: { tag: '1.25', version: 2, ...spec }, secrets, sandboxConfig: { annotations: script } },
     stop.signal,
@@ -49,7 +49,7 @@ async function see({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...
   const seconds = (text?: string) => (text === undefined ? undefined : Date.parse(text) / 1000);
   return {
     asked,
-    told,
+    told: events,
     reports,
     phases: reports.map(({ phase }) => phase),
     endedAt: seconds(reports.at(-1)?.completionTime),
@@ -60,7 +60,7 @@ const slow = (duration: string) => ({ 'sim.kruise.io/pull-latency': duration });
 const missing = { name: 'no-such-image' };
 
 test('an available image is pulled, and its ID is reported', async () => {
-  const { phases, reports, told, asked } = await see({ script: slow('2s') });
+  const { phases, reports, told: events, asked } = await pullTag({ script: slow('2s') });
   assert.deepEqual(phases, ['Waiting', 'Pulling', 'Succeeded']);
   const { imageID, ...last } = reports.at(-1)!;
   assert.match(imageID ?? '', /^nginx@sha256:[0-9a-f]{64}$/);
@@ -72,12 +72,12 @@ test('an available image is pulled, and its ID is reported', async () => {
     progress: 100,
     completionTime: '1970-01-01T00:00:02Z',
   });
-  assert.deepEqual(told, ['succeeded after 2000 ms']);
+  assert.deepEqual(events, ['succeeded after 2000 ms']);
   assert.equal(asked.length, 1);
 });
 
 test('the runtime gets the sandbox config and the annotations', async () => {
-  const { asked } = await see({ script: { a: '1' } });
+  const { asked } = await pullTag({ script: { a: '1' } });
   assert.deepEqual(asked[0]?.image, { image: 'nginx:1.25', annotations: {} });
   assert.deepEqual(asked[0]?.sandboxConfig?.annotations, {
     a: '1',
@@ -92,7 +92,7 @@ const pulls: {
   pulls: number;
   phase: ImageTagStatus['phase'];
   endsAt?: number;
-  says?: RegExp;
+  message?: RegExp;
 }[] = [
   {
     name: 'a present image is not pulled with IfNotPresent',
@@ -119,7 +119,7 @@ const pulls: {
     pulls: 4,
     phase: 'Failed',
     endsAt: 1 + 2 + 4,
-    says: /^Failed to pull image reference "no-such-image:1.25": failed to pull and unpack image/,
+    message: /^Failed to pull image reference "no-such-image:1.25": failed to pull and unpack image/,
   },
   {
     name: 'the backoff limit is configurable',
@@ -147,7 +147,7 @@ const pulls: {
     pulls: 2,
     phase: 'Failed',
     endsAt: 10 + 1 + 10,
-    says: /^pulling image nginx:1.25 is canceled$/,
+    message: /^pulling image nginx:1.25 is canceled$/,
   },
   {
     name: 'after the deadline no attempt starts',
@@ -155,7 +155,7 @@ const pulls: {
     pulls: 3,
     phase: 'Failed',
     endsAt: 7,
-    says: /^pulling exceeds the activeDeadlineSeconds$/,
+    message: /^pulling exceeds the activeDeadlineSeconds$/,
   },
   {
     name: 'the deadline ends an attempt',
@@ -165,20 +165,20 @@ const pulls: {
     endsAt: 5,
   },
 ];
-for (const { name, wanted, pulls: count, phase, endsAt, says } of pulls) {
+for (const { name, wanted, pulls: count, phase, endsAt, message } of pulls) {
   test(name, async () => {
-    const { asked, phases, endedAt, told, reports } = await see(wanted);
+    const { asked, phases, endedAt, told: events, reports } = await pullTag(wanted);
     assert.deepEqual({ count: asked.length, phase: phases.at(-1) }, { count, phase });
     if (endsAt !== undefined) assert.equal(endedAt, endsAt);
-    if (says) assert.match(reports.at(-1)?.message ?? '', says);
-    if (phase === 'Failed') assert.deepEqual(told, [`failed: ${reports.at(-1)?.message}`]);
+    if (message) assert.match(reports.at(-1)?.message ?? '', message);
+    if (phase === 'Failed') assert.deepEqual(events, [`failed: ${reports.at(-1)?.message}`]);
   });
 }
 
 test('a stopped pull records its failure, but reports no status', async () => {
-  const { phases, told } = await see({ script: slow('1h'), stopAfterMs: 1000 });
+  const { phases, told: events } = await pullTag({ script: slow('1h'), stopAfterMs: 1000 });
   assert.deepEqual(phases, ['Waiting', 'Pulling']);
-  assert.deepEqual(told, ['failed: pulling image nginx:1.25 is stopped']);
+  assert.deepEqual(events, ['failed: pulling image nginx:1.25 is stopped']);
 });
 
 const dockerConfig = (auths: object): Secret => ({
@@ -197,7 +197,7 @@ test('matching credentials are tried in order, and anonymous pulls are not', asy
       'registry.private.com/nginx': { username: 'c', password: '3' },
     }),
   ];
-  const { asked, reports } = await see({
+  const { asked, reports } = await pullTag({
     name: 'registry.private.com/app/echoserver',
     secrets,
     pullPolicy: { backoffLimit: 0 },

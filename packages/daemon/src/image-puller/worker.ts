@@ -19,7 +19,7 @@ export type WorkerContext = {
   readonly images: ImageService;
   readonly clock: Clock;
   /** Runs the work when the node's semaphore permits it. Work whose signal is aborted meanwhile does not start. */
-  readonly inTurn: (work: () => Promise<void>, signal: AbortSignal) => Promise<void>;
+  readonly withPermit: (work: () => Promise<void>, signal: AbortSignal) => Promise<void>;
   readonly report: (status: ImageTagStatus) => void;
   /** Called with the elapsed time when the image is present. */
   readonly succeeded: (elapsedMs: number) => void;
@@ -28,12 +28,12 @@ export type WorkerContext = {
 };
 
 const firstDelayMs = 1000;
-const longestDelayMs = 30_000;
+const maxDelayMs = 30_000;
 
 export async function runWorker(context: WorkerContext, task: Task, signal: AbortSignal): Promise<void> {
   const { version = 0, tag } = task.spec;
   context.report({ tag, phase: 'Waiting', version });
-  await context.inTurn(() => run(context, task, signal), signal);
+  await context.withPermit(() => run(context, task, signal), signal);
 }
 
 async function run(context: WorkerContext, task: Task, signal: AbortSignal): Promise<void> {
@@ -44,7 +44,7 @@ async function run(context: WorkerContext, task: Task, signal: AbortSignal): Pro
   const status = { tag, version, startTime: formatTime(startedAt) };
   report({ ...status, phase: 'Pulling' });
   try {
-    await tryOften(context, task, startedAt, signal);
+    await pullWithRetries(context, task, startedAt, signal);
   } catch (error) {
     const { message } = error as Error;
     context.failed(message);
@@ -66,7 +66,7 @@ async function run(context: WorkerContext, task: Task, signal: AbortSignal): Pro
 }
 
 /** Retries the pull. Throws the last error. */
-async function tryOften(
+async function pullWithRetries(
   { images, clock }: WorkerContext,
   { name, spec, secrets, sandboxConfig }: Task,
   startedAt: number,
@@ -86,7 +86,7 @@ async function tryOften(
       return;
     } catch (error) {
       if (signal.aborted || attempt >= retries) throw error;
-      await after(clock, Math.min(firstDelayMs * 2 ** attempt, longestDelayMs), signal).catch(() => {});
+      await after(clock, Math.min(firstDelayMs * 2 ** attempt, maxDelayMs), signal).catch(() => {});
       if (signal.aborted) throw error;
     }
   }

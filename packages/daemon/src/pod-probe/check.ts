@@ -16,30 +16,30 @@ export type CheckTarget = {
 };
 
 /** The result of a probe. */
-export type Finding = { readonly state: ProbeState; readonly message: string };
+export type ProbeResult = { readonly state: ProbeState; readonly message: string };
 
-export type CheckMeans = {
+export type CheckDependencies = {
   readonly clock: Clock;
   readonly random: Random;
   readonly runtime: NodeRuntime;
-  readonly onFinding: (finding: Finding) => void;
+  readonly onResult: (finding: ProbeResult) => void;
   readonly onError: (error: unknown) => void;
 };
 
 const maxMessageLength = 1024;
 
 /** Probes until the signal is aborted. `mayBeMany` adds jitter to probes that start at once. */
-export async function keepChecking(
-  means: CheckMeans,
+export async function runProbeLoop(
+  dependencies: CheckDependencies,
   target: CheckTarget,
-  { mayBeMany }: { readonly mayBeMany: boolean },
+  { withJitter }: { readonly withJitter: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, onError } = means;
+  const { clock, random, onError } = dependencies;
   const periodMs = Math.max(1, target.probe.periodSeconds ?? 0) * 1000;
-  const check = createCheck(means, target);
+  const check = createCheck(dependencies, target);
   try {
-    if (mayBeMany) await after(clock, random.next() * periodMs, signal);
+    if (withJitter) await after(clock, random.next() * periodMs, signal);
     while (!signal.aborted) {
       await check(signal).catch(onError);
       await after(clock, periodMs, signal);
@@ -50,30 +50,30 @@ export async function keepChecking(
 }
 
 /** Returns a probe that counts consecutive results of one container. */
-function createCheck({ clock, runtime, onFinding }: CheckMeans, target: CheckTarget) {
+function createCheck({ clock, runtime, onResult }: CheckDependencies, target: CheckTarget) {
   const { podUid, podIP, containerName, probe } = target;
   let lastId = '';
-  let row: { readonly state: ProbeState; readonly length: number } | undefined;
+  let streak: { readonly state: ProbeState; readonly length: number } | undefined;
 
   return async (signal: AbortSignal): Promise<void> => {
     const found = await newestOf(runtime, podUid, containerName, signal);
     if (!found) return;
     if (found.id !== lastId) {
       lastId = found.id;
-      row = undefined;
-      onFinding({ state: 'Unknown', message: '' });
+      streak = undefined;
+      onResult({ state: 'Unknown', message: '' });
     }
     const { status } = await runtime.containerStatus({ containerId: found.id }, { signal });
     if (status.state !== 'CONTAINER_RUNNING') {
-      onFinding({ state: 'Failed', message: `Container(${containerName}) is Non-running` });
+      onResult({ state: 'Failed', message: `Container(${containerName}) is Non-running` });
       return;
     }
     const upSeconds = Math.floor((clock.now() - Number(status.startedAt / 1_000_000n)) / 1000);
     if (upSeconds < Math.max(1, probe.initialDelaySeconds ?? 0)) return;
-    const finding = await look(runtime, clock, probe, { id: found.id, name: containerName, podIP });
-    row = { state: finding.state, length: row?.state === finding.state ? row.length + 1 : 1 };
+    const finding = await probeOnce(runtime, clock, probe, { id: found.id, name: containerName, podIP });
+    streak = { state: finding.state, length: streak?.state === finding.state ? streak.length + 1 : 1 };
     const needed = finding.state === 'Succeeded' ? probe.successThreshold : probe.failureThreshold;
-    if (row.length >= Math.max(1, needed ?? 1)) onFinding(finding);
+    if (streak.length >= Math.max(1, needed ?? 1)) onResult(finding);
   };
 }
 
@@ -82,8 +82,8 @@ async function newestOf(runtime: NodeRuntime, podUid: string, name: string, sign
     { filter: { labelSelector: { [podUidLabel]: podUid } } },
     { signal },
   );
-  const named = containers.filter(({ metadata }) => metadata.name === name);
-  return named.reduce<(typeof named)[number] | undefined>(
+  const candidates = containers.filter(({ metadata }) => metadata.name === name);
+  return candidates.reduce<(typeof candidates)[number] | undefined>(
     (newest, each) => (newest && newest.createdAt >= each.createdAt ? newest : each),
     undefined,
   );
@@ -92,7 +92,12 @@ async function newestOf(runtime: NodeRuntime, podUid: string, name: string, sign
 type Checked = { readonly id: string; readonly name: string; readonly podIP: string };
 
 /** Probes once. Throws if the result is unknown. */
-async function look(runtime: NodeRuntime, clock: Clock, probe: Probe, { id, name, podIP }: Checked): Promise<Finding> {
+async function probeOnce(
+  runtime: NodeRuntime,
+  clock: Clock,
+  probe: Probe,
+  { id, name, podIP }: Checked,
+): Promise<ProbeResult> {
   const timeoutSeconds = Math.max(1, probe.timeoutSeconds ?? 0);
   if (probe.exec) {
     const cmd = probe.exec.command ?? [];
@@ -108,5 +113,8 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-const succeeded = (message: string): Finding => ({ state: 'Succeeded', message: message.slice(0, maxMessageLength) });
-const failed = (message: string): Finding => ({ state: 'Failed', message: message.slice(0, maxMessageLength) });
+const succeeded = (message: string): ProbeResult => ({
+  state: 'Succeeded',
+  message: message.slice(0, maxMessageLength),
+});
+const failed = (message: string): ProbeResult => ({ state: 'Failed', message: message.slice(0, maxMessageLength) });

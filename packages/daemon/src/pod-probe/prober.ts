@@ -5,8 +5,8 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { DaemonNodes } from '../node.ts';
-import { type CheckTarget, type Finding, keepChecking } from './check.ts';
-import type { FindingsOf, Found } from './status.ts';
+import { type CheckTarget, type ProbeResult, runProbeLoop } from './check.ts';
+import type { ResultLookup, TimedResult } from './status.ts';
 
 export type ProberOptions = {
   readonly nodes: DaemonNodes;
@@ -18,32 +18,32 @@ export type ProberOptions = {
 
 export type Prober = {
   /** Starts the probes of a node's NodePodProbe, and stops all others. */
-  follow(nodeName: string, told: NodePodProbe | undefined): void;
-  findingsOf(nodeName: string): FindingsOf;
+  syncProbes(nodeName: string, desired: NodePodProbe | undefined): void;
+  resultsOf(nodeName: string): ResultLookup;
   /** Called with the name of a node that has a new result. */
-  onNews: (nodeName: string) => void;
+  onResult: (nodeName: string) => void;
 };
 
-type Check = { readonly target: CheckTarget; readonly stop: AbortController; found?: Found };
+type Check = { readonly target: CheckTarget; readonly stop: AbortController; found?: TimedResult };
 
 /** An unchanged result is reported again after this time. */
-const repeatMs = 600_000;
+const reportIntervalMs = 600_000;
 
 export function createProber({ nodes, clock, random, recordFor, onError }: ProberOptions, signal: AbortSignal): Prober {
-  const begunAt = clock.now();
+  const startedAt = clock.now();
   const checks = new Map<string, Map<string, Check>>();
-  const prober: Prober = { follow, findingsOf, onNews: () => {} };
+  const prober: Prober = { syncProbes, resultsOf, onResult: () => {} };
 
-  function findingsOf(nodeName: string): FindingsOf {
+  function resultsOf(nodeName: string): ResultLookup {
     const ofNode = checks.get(nodeName);
     return (uid, name) => ofNode?.get(keyOf(uid, name))?.found;
   }
 
-  function follow(nodeName: string, told: NodePodProbe | undefined): void {
+  function syncProbes(nodeName: string, desired: NodePodProbe | undefined): void {
     const [runtime] = nodes.get(nodeName)?.runtimes.values() ?? [];
     const ofNode = checks.get(nodeName) ?? new Map<string, Check>();
     checks.set(nodeName, ofNode);
-    const wanted = new Map(runtime ? (told?.spec.podProbes ?? []).flatMap(targetsOf) : []);
+    const wanted = new Map(runtime ? (desired?.spec.podProbes ?? []).flatMap(targetsOf) : []);
     for (const [key, { target, stop }] of ofNode) {
       if (isSame(wanted.get(key)?.target, target)) continue;
       stop.abort();
@@ -53,25 +53,25 @@ export function createProber({ nodes, clock, random, recordFor, onError }: Probe
       if (ofNode.has(key) || !runtime) continue;
       const check: Check = { target, stop: new AbortController() };
       ofNode.set(key, check);
-      const onFinding = (finding: Finding) => note(nodeName, pod, check, finding);
-      const mayBeMany = clock.now() - begunAt < Math.max(1, target.probe.periodSeconds ?? 0) * 1000;
+      const onResult = (result: ProbeResult) => recordResult(nodeName, pod, check, result);
+      const withJitter = clock.now() - startedAt < Math.max(1, target.probe.periodSeconds ?? 0) * 1000;
       const until = AbortSignal.any([signal, check.stop.signal]);
-      void keepChecking({ clock, random, runtime, onFinding, onError }, target, { mayBeMany }, until).catch(onError);
+      void runProbeLoop({ clock, random, runtime, onResult, onError }, target, { withJitter }, until).catch(onError);
     }
     if (ofNode.size === 0) checks.delete(nodeName);
   }
 
-  function note(nodeName: string, { name, namespace, uid }: PodProbe, check: Check, finding: Finding): void {
+  function recordResult(nodeName: string, { name, namespace, uid }: PodProbe, check: Check, result: ProbeResult): void {
     const { found } = check;
-    const isSameAsBefore = found?.state === finding.state && found.message === finding.message;
-    if (isSameAsBefore && clock.now() - found.at < repeatMs) return;
-    check.found = { ...finding, at: clock.now() };
-    if (!isSameAsBefore && finding.state !== 'Unknown') {
-      const reason = finding.state === 'Succeeded' ? 'KruiseProbeSucceeded' : 'KruiseProbeFailed';
+    const isSameAsBefore = found?.state === result.state && found.message === result.message;
+    if (isSameAsBefore && clock.now() - found.at < reportIntervalMs) return;
+    check.found = { ...result, at: clock.now() };
+    if (!isSameAsBefore && result.state !== 'Unknown') {
+      const reason = result.state === 'Succeeded' ? 'KruiseProbeSucceeded' : 'KruiseProbeFailed';
       const about = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } };
-      recordFor(nodeName)({ about, type: 'Normal', reason, message: finding.message });
+      recordFor(nodeName)({ about, type: 'Normal', reason, message: result.message });
     }
-    prober.onNews(nodeName);
+    prober.onResult(nodeName);
   }
 
   return prober;

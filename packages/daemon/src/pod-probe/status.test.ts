@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodePodProbe, NodePodProbeStatus } from '@kruise/api/kruise/nodepodprobe';
 import { formatTime, instantOf } from '@kruise/values/time';
-import { type Found, statusOf } from './status.ts';
+import { statusOf, type TimedResult } from './status.ts';
 
 const now = instantOf(2026, 1, 1);
 const earlier = formatTime(now - 60_000);
 
-const toldOf = (names: readonly string[], status?: NodePodProbeStatus): NodePodProbe => ({
+const nodePodProbeOf = (names: readonly string[], status?: NodePodProbeStatus): NodePodProbe => ({
   apiVersion: 'apps.kruise.io/v1alpha1',
   kind: 'NodePodProbe',
   metadata: { name: 'node-1' },
@@ -24,7 +24,7 @@ const toldOf = (names: readonly string[], status?: NodePodProbeStatus): NodePodP
   },
   ...(status ? { status } : {}),
 });
-const said = (name: string, state: 'Succeeded' | 'Failed'): NodePodProbeStatus => ({
+const statusWith = (name: string, state: 'Succeeded' | 'Failed'): NodePodProbeStatus => ({
   podProbeStatuses: [
     {
       name: 'p',
@@ -34,12 +34,13 @@ const said = (name: string, state: 'Succeeded' | 'Failed'): NodePodProbeStatus =
     },
   ],
 });
-const states = (told: NodePodProbe, found?: Found) => statusOf(told, () => found).podProbeStatuses?.[0]?.probeStates;
+const states = (nodePodProbe: NodePodProbe, found?: TimedResult) =>
+  statusOf(nodePodProbe, () => found).podProbeStatuses?.[0]?.probeStates;
 
-const succeeded: Found = { state: 'Succeeded', message: 'fine', at: now };
+const succeeded: TimedResult = { state: 'Succeeded', message: 'fine', at: now };
 
 test('the result of a probe is reported with its transition time', () => {
-  const [state] = states(toldOf(['m#a']), succeeded) ?? [];
+  const [state] = states(nodePodProbeOf(['m#a']), succeeded) ?? [];
   assert.deepEqual(state, {
     name: 'm#a',
     state: 'Succeeded',
@@ -48,15 +49,15 @@ test('the result of a probe is reported with its transition time', () => {
     lastTransitionTime: formatTime(now),
   });
   const since = (before: 'Succeeded' | 'Failed') =>
-    states(toldOf(['m#a'], said('m#a', before)), succeeded)?.[0]?.lastTransitionTime;
+    states(nodePodProbeOf(['m#a'], statusWith('m#a', before)), succeeded)?.[0]?.lastTransitionTime;
   assert.deepEqual([since('Succeeded'), since('Failed')], [earlier, formatTime(now)]);
 });
 
 test('a reported result stays until there is a new one, or the probe is removed', () => {
-  assert.equal(states(toldOf(['m#a'], said('m#a', 'Failed')))?.[0]?.state, 'Failed');
-  assert.equal(states(toldOf(['m#b'], said('m#a', 'Failed'))), undefined);
+  assert.equal(states(nodePodProbeOf(['m#a'], statusWith('m#a', 'Failed')))?.[0]?.state, 'Failed');
+  assert.equal(states(nodePodProbeOf(['m#b'], statusWith('m#a', 'Failed'))), undefined);
   assert.deepEqual(
-    statusOf(toldOf([], said('m#a', 'Failed')), () => succeeded),
+    statusOf(nodePodProbeOf([], statusWith('m#a', 'Failed')), () => succeeded),
     {},
   );
 });

@@ -6,21 +6,21 @@ import type {
   PodProbeStatus,
 } from '@kruise/api/kruise/nodepodprobe';
 import { formatTime, type Instant } from '@kruise/values/time';
-import type { Finding } from './check.ts';
+import type { ProbeResult } from './check.ts';
 
 /** The result of a probe, with its time. */
-export type Found = Finding & { readonly at: Instant };
+export type TimedResult = ProbeResult & { readonly at: Instant };
 
 /** Looks up the result of a probe by the UID of the Pod and the name of the probe. */
-export type FindingsOf = (uid: string, name: string) => Found | undefined;
+export type ResultLookup = (uid: string, name: string) => TimedResult | undefined;
 
 /** Returns the status with all results, without probes that the spec no longer has. */
-export function statusOf({ spec, status }: NodePodProbe, findingsOf: FindingsOf): NodePodProbeStatus {
+export function statusOf({ spec, status }: NodePodProbe, resultOf: ResultLookup): NodePodProbeStatus {
   const podProbeStatuses = (spec.podProbes ?? []).flatMap(({ name, namespace, uid, probes = [] }): PodProbeStatus[] => {
     const before = status?.podProbeStatuses?.find((each) => each.uid === uid)?.probeStates ?? [];
     const probeStates = probes.flatMap((probe) => {
       const known = before.find((each) => each.name === probe.name);
-      const found = findingsOf(uid, probe.name);
+      const found = resultOf(uid, probe.name);
       return found ? [stateOf(probe.name, found, known)] : (known ?? []);
     });
     return probeStates.length > 0 ? [{ name, namespace, uid, probeStates }] : [];
@@ -30,7 +30,7 @@ export function statusOf({ spec, status }: NodePodProbe, findingsOf: FindingsOf)
 
 function stateOf(
   name: string,
-  { state, message, at }: Found,
+  { state, message, at }: TimedResult,
   known: ContainerProbeState | undefined,
 ): ContainerProbeState {
   const time = formatTime(at);

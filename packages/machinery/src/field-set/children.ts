@@ -77,13 +77,13 @@ export class Children {
 }
 
 /** Cache limit; the cache is cleared when it is reached, because input from clients is unbounded. */
-const maxRemembered = 8192;
-let remembered = 0;
+const maxCachedNodes = 8192;
+let cachedNodes = 0;
 let none = new Children();
 
 function countOne(): void {
-  if (++remembered < maxRemembered) return;
-  remembered = 0;
+  if (++cachedNodes < maxCachedNodes) return;
+  cachedNodes = 0;
   none = new Children();
 }
 

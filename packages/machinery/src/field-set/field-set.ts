@@ -203,11 +203,11 @@ export function leavesOf(set: FieldSet): FieldSet {
 }
 
 // Sets are immutable, so a canonical set stays canonical.
-const canonical = new WeakSet<object>();
+const canonicalSets = new WeakSet<object>();
 
 /** Marks a set as canonical, for callers that built it from canonical sets. */
 export function markCanonical(set: FieldSet): FieldSet {
-  canonical.add(set);
+  canonicalSets.add(set);
   return set;
 }
 
@@ -217,7 +217,7 @@ export function markCanonical(set: FieldSet): FieldSet {
 export function readFieldSet(fieldsV1: unknown): FieldSet {
   if (fieldsV1 === undefined || fieldsV1 === null) return emptySet;
   if (!isObject(fieldsV1)) throw new PathElementError('expected a map of fields');
-  if (canonical.has(fieldsV1)) return fieldsV1 as FieldSet;
+  if (canonicalSets.has(fieldsV1)) return fieldsV1 as FieldSet;
   if (isCanonicalRoot(fieldsV1)) return markCanonical(fieldsV1);
   const { children } = readNode(fieldsV1);
   return markCanonical(nodeOf(children, false) ?? emptySet);

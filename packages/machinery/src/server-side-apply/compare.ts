@@ -113,13 +113,13 @@ function compareMaps(before: JsonObject, after: JsonObject, map: MapMergeType, c
     if (!isNew && before[name] === now) continue;
     const type = fieldTypeOf(map, name);
     if (!type) continue;
-    if (isNew) changes.add(fieldElement(name), wholeOf(now, type));
+    if (isNew) changes.add(fieldElement(name), nodeOfWholeValue(now, type));
     else compareBoth(before[name], now, type, changes, fieldElement(name));
   }
   for (const name in before) {
     if (Object.hasOwn(after, name)) continue;
     const type = fieldTypeOf(map, name);
-    if (type) changes.remove(fieldElement(name), wholeOf(before[name], type));
+    if (type) changes.remove(fieldElement(name), nodeOfWholeValue(before[name], type));
   }
 }
 
@@ -148,22 +148,22 @@ function compareItems(
   if (wasRepeated && isRepeated) {
     if (!isSame(before, after)) changes.modify(element, emptySet);
   } else if (wasRepeated) {
-    if (after.length > 0) changes.add(element, wholeOf(after[0], type));
+    if (after.length > 0) changes.add(element, nodeOfWholeValue(after[0], type));
     changes.remove(element, emptySet);
   } else if (isRepeated) {
-    if (before.length > 0) changes.remove(element, wholeOf(before[0], type));
+    if (before.length > 0) changes.remove(element, nodeOfWholeValue(before[0], type));
     changes.add(element, emptySet);
   } else if (before.length === 0) {
-    changes.add(element, wholeOf(after[0], type));
+    changes.add(element, nodeOfWholeValue(after[0], type));
   } else if (after.length === 0) {
-    changes.remove(element, wholeOf(before[0], type));
+    changes.remove(element, nodeOfWholeValue(before[0], type));
   } else {
     compareBoth(before[0], after[0], type, changes, element);
   }
 }
 
 /** Returns the node of a value that was added or removed as a whole, with all of its fields. */
-function wholeOf(value: unknown, type: MergeType): FieldSet {
+function nodeOfWholeValue(value: unknown, type: MergeType): FieldSet {
   switch (shapeOf(type, value)) {
     case 'scalar':
       return emptySet;
@@ -180,7 +180,7 @@ function wholeFields(value: JsonObject, map: MapMergeType): Children {
   let nodes = noChildren();
   for (const name in value) {
     const type = fieldTypeOf(map, name);
-    if (type) nodes = nodes.with(fieldElement(name), wholeOf(value[name], type));
+    if (type) nodes = nodes.with(fieldElement(name), nodeOfWholeValue(value[name], type));
   }
   return nodes;
 }
@@ -188,7 +188,7 @@ function wholeFields(value: JsonObject, map: MapMergeType): Children {
 function wholeItems(value: readonly unknown[], list: ListMergeType): Children {
   let nodes = noChildren();
   for (const [element, items] of itemsByElement(list, value)) {
-    nodes = nodes.with(element, items.length > 1 ? emptySet : wholeOf(items[0], list.element));
+    nodes = nodes.with(element, items.length > 1 ? emptySet : nodeOfWholeValue(items[0], list.element));
   }
   return nodes;
 }

@@ -8,8 +8,8 @@ import type { OwnedByOthers } from './updater.ts';
 export type Conflict = { readonly manager: Manager; readonly path: FieldPath };
 
 /** Returns the conflicts field by field, grouped by manager. */
-export function conflictsOf(owned: OwnedByOthers): readonly Conflict[] {
-  return owned
+export function conflictsOf(ownedByOthers: OwnedByOthers): readonly Conflict[] {
+  return ownedByOthers
     .toSorted((a, b) => compareStrings(a.identity, b.identity))
     .flatMap(({ manager, fields }) => Array.from(pathsOf(fields), (path) => ({ manager, path })));
 }

@@ -124,7 +124,7 @@ function managersAfter(
   { manager, subresource = '', now }: Request,
 ): Managers {
   const { managers, comparison } = updateManagers(kind, change, before);
-  const fields = before.size === 0 ? takenAtFirst(comparison) : takenBy(comparison);
+  const fields = before.size === 0 ? initiallyOwnedFields(comparison) : takenBy(comparison);
   if (!isEmpty(fields)) {
     const self = selfOf({ manager, operation: 'Update', apiVersion: kind.apiVersion, subresource });
     const identity = identityOf(self);
@@ -139,15 +139,15 @@ function takenBy({ added, modified }: Comparison): FieldSet {
 }
 
 // Objects of one controller have the same fields and share their field set.
-const atFirst = new WeakMap<FieldSet, { readonly modified: FieldSet; readonly taken: FieldSet }>();
+const initialOwnership = new WeakMap<FieldSet, { readonly modified: FieldSet; readonly taken: FieldSet }>();
 
 /** Returns the fields that the first manager of an object owns. */
-function takenAtFirst(comparison: Comparison): FieldSet {
+function initiallyOwnedFields(comparison: Comparison): FieldSet {
   const { added, modified } = comparison;
-  const known = atFirst.get(added);
+  const known = initialOwnership.get(added);
   if (known?.modified === modified) return known.taken;
   const taken = takenBy(comparison);
-  atFirst.set(added, { modified, taken });
+  initialOwnership.set(added, { modified, taken });
   return taken;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fieldPath } from '../field-set/field-path.ts';
-import { faultOfEntries, isReset, managerOf } from './managed-fields.ts';
+import { isReset, managerOf, validateEntries } from './managed-fields.ts';
 import { entriesAfterScale, scaleEntries } from './scale.ts';
 
 const managers = [
@@ -34,7 +34,7 @@ const faults = [
   { fault: 'error decoding set: missing colon: abc', entry: { ...entry, fieldsV1: { abc: {} } } },
 ];
 for (const { fault, entry: second } of faults) {
-  test(`the fault of entries is ${fault}`, () => assert.equal(faultOfEntries([entry, second]), fault));
+  test(`the fault of entries is ${fault}`, () => assert.equal(validateEntries([entry, second]), fault));
 }
 
 const replicas = { 'f:spec': { 'f:replicas': {} } };

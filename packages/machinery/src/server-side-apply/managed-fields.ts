@@ -35,7 +35,7 @@ export function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boo
 }
 
 /** Returns the error of entries that admission has changed; `undefined` if they are valid. */
-export function faultOfEntries(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
+export function validateEntries(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
     readManagers(entries);
     return undefined;

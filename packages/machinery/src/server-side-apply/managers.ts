@@ -69,7 +69,7 @@ function readEntry(entry: ManagedFieldsEntry, index: number): [string, Manager] 
   }
   const owner = { manager, operation, apiVersion, subresource } as const;
   const read: Manager = { ...owner, time: time ?? undefined, fields: readFields(entry) };
-  if (isWrittenSo(entry, read)) written.set(read, entry);
+  if (isCanonicalEntry(entry, read)) written.set(read, entry);
   return [identityOf(owner), read];
 }
 
@@ -104,7 +104,7 @@ export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[]
 const written = new WeakMap<Manager, ManagedFieldsEntry>();
 
 /** Reports whether an entry is exactly what would be written for its manager. */
-function isWrittenSo(entry: ManagedFieldsEntry, { time, fields }: Manager): boolean {
+function isCanonicalEntry(entry: ManagedFieldsEntry, { time, fields }: Manager): boolean {
   return entry.fieldsV1 === fields && entry.time === time && entry.manager !== '' && entry.subresource !== '';
 }
 

@@ -24,8 +24,8 @@ export function withNamedFields(set: FieldSet, type: MergeType | undefined): Fie
 function namedNode(node: FieldSet, type: MergeType | undefined, element: PathElement): FieldSet {
   if (isEmpty(node)) return node;
   const inner = withNamedFields(node, type && typeBelow(type, element));
-  const isNamed = element[0] === 'f' && type?.map?.fields.has(element.slice(2));
-  return isNamed && !isMember(inner) ? { '.': emptySet, ...inner } : inner;
+  const isStructField = element[0] === 'f' && type?.map?.fields.has(element.slice(2));
+  return isStructField && !isMember(inner) ? { '.': emptySet, ...inner } : inner;
 }
 
 // Cache per set: a schema rarely changes, and versions of an object share their sets.

@@ -99,7 +99,7 @@ function ownedByOthers(
 }
 
 /** Removes the changed and removed fields from all other managers. */
-function takeFromOthers(
+function removeFromOthers(
   draft: Draft,
   self: string | undefined,
   comparisonAt: (apiVersion: string) => Comparison | undefined,
@@ -128,7 +128,7 @@ export function updateManagers(
 ): { readonly managers: Draft; readonly comparison: Comparison } {
   const draft = reconcileManagers(kind, change.before, managers);
   const comparisonAt = comparer(kind, change);
-  takeFromOthers(draft, undefined, comparisonAt);
+  removeFromOthers(draft, undefined, comparisonAt);
   return { managers: draft, comparison: comparisonAt(kind.apiVersion)! };
 }
 
@@ -165,7 +165,7 @@ export function applyObject(kind: TrackedKind, request: ApplyRequest): Applied {
     const conflicts = ownedByOthers(draft, identity, comparisonAt);
     if (conflicts.length > 0) return { conflicts };
   }
-  takeFromOthers(draft, identity, comparisonAt);
+  removeFromOthers(draft, identity, comparisonAt);
   return { object, isChanged: !isSame(live, object), managers: draft };
 }
 
@@ -180,11 +180,11 @@ function prune(
   const versioned = versionOf(kind, merged, last.apiVersion);
   if (!versioned) return merged;
   const { object, type } = versioned;
-  const lastNamed = withNamedFields(last.fields, type);
-  const withoutLast = removeItems(object, lastNamed, type);
+  const lastFieldsWithParents = withNamedFields(last.fields, type);
+  const withoutLast = removeItems(object, lastFieldsWithParents, type);
   const owned = addBackOwned(kind, { merged: object, pruned: withoutLast, apiVersion: last.apiVersion }, managers);
   const inLastVersion = versionOf(kind, owned, last.apiVersion);
-  const pruned = inLastVersion ? removeOwned(object, inLastVersion.object, type, lastNamed) : object;
+  const pruned = inLastVersion ? removeOwned(object, inLastVersion.object, type, lastFieldsWithParents) : object;
   return versionOf(kind, pruned, kind.apiVersion)?.object ?? merged;
 }
 

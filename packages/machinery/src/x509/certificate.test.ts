@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { authority, createAuthority, createRequest, generateKey, readRequest } from './certificate.ts';
+import {
+  createCertificateAuthority,
+  createRequest,
+  generateKey,
+  loadCertificateAuthority,
+  readRequest,
+} from './certificate.ts';
 
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
 
 test('an authority signs itself', () => {
-  const ca = new X509Certificate(createAuthority('kruise-ca', nowMs).certificate);
+  const ca = new X509Certificate(createCertificateAuthority('kruise-ca', nowMs).certificate);
   assert.equal(ca.subject, 'CN=kruise-ca');
   assert.equal(ca.ca, true);
   assert.ok(ca.verify(ca.publicKey));
@@ -14,7 +20,7 @@ test('an authority signs itself', () => {
 });
 
 test('an issued certificate names its user, groups and hosts, and is signed by the authority', () => {
-  const ca = createAuthority('kruise-ca', nowMs);
+  const ca = createCertificateAuthority('kruise-ca', nowMs);
   const pair = ca.issue({
     subject: { commonName: 'admin', organizations: ['system:masters', 'ops'] },
     usages: ['client auth', 'server auth'],
@@ -34,8 +40,8 @@ test('an issued certificate names its user, groups and hosts, and is signed by t
 });
 
 test('an authority read from files signs as before', () => {
-  const ca = createAuthority('kruise-ca', nowMs);
-  const again = authority(ca, createPrivateKey(ca.key));
+  const ca = createCertificateAuthority('kruise-ca', nowMs);
+  const again = loadCertificateAuthority(ca, createPrivateKey(ca.key));
   const certificate = new X509Certificate(
     again.issue({ subject: { commonName: 'late' }, usages: ['client auth'], nowMs }).certificate,
   );
@@ -43,7 +49,7 @@ test('an authority read from files signs as before', () => {
 });
 
 test('a time after 2049 keeps its century', () => {
-  const ca = createAuthority('kruise-ca', nowMs, 365 * 60);
+  const ca = createCertificateAuthority('kruise-ca', nowMs, 365 * 60);
   assert.match(new X509Certificate(ca.certificate).validTo, /2085 GMT$/);
 });
 
@@ -92,7 +98,7 @@ test('a request of another program is read, and certified with all it says of it
     ],
   );
   const terms = { usages: ['digital signature', 'client auth', 'any'], notBeforeMs: nowMs, notAfterMs: nowMs + 1000 };
-  const certificate = new X509Certificate(createAuthority('kruise-ca', nowMs).certify(request, terms));
+  const certificate = new X509Certificate(createCertificateAuthority('kruise-ca', nowMs).certify(request, terms));
   assert.equal(certificate.subject, 'C=DE\nO=shop\nOU=till\nCN=web');
   assert.equal(
     certificate.subjectAltName,

@@ -18,7 +18,7 @@ export type { Subject } from './name.ts';
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
 /** Extended key usage of a certificate. */
-export type Usage = 'server auth' | 'client auth';
+export type ExtendedKeyUsage = 'server auth' | 'client auth';
 
 const ids = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
@@ -111,7 +111,7 @@ type Body = {
   readonly publicKey: KeyObject;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  readonly authority: boolean;
+  readonly loadCertificateAuthority: boolean;
   readonly usages: readonly string[];
   /** Encoded subject alternative names. */
   readonly alternativeNames: readonly Buffer[];
@@ -126,7 +126,11 @@ function issue(
   const shownFor = new Set(body.usages.flatMap((usage) => extendedKeyUsages[usage] ?? []));
   const extensions = [
     ...keyUsageExtension(body.usages),
-    extension(ids.basicConstraints, true, body.authority ? der.sequence(der.boolean(true)) : der.sequence()),
+    extension(
+      ids.basicConstraints,
+      true,
+      body.loadCertificateAuthority ? der.sequence(der.boolean(true)) : der.sequence(),
+    ),
     extension(ids.subjectKey, false, der.octets(keyIdentifier(info))),
     extension(ids.authorityKey, false, der.sequence(der.implicit(0, keyIdentifier(issuer.keyInfo)))),
     ...(shownFor.size === 0
@@ -171,12 +175,12 @@ function signatureAlgorithm(key: KeyObject): Buffer {
 }
 
 /** Certificates are valid a little before they are issued, because clocks differ. */
-const toleranceMs = 5 * 60_000;
+const clockSkewMs = 5 * 60_000;
 const dayMs = 86_400_000;
 const usualKeyUsages = ['digital signature', 'key encipherment'];
 
 /** A certificate authority. */
-export type Authority = KeyPair & {
+export type CertificateAuthority = KeyPair & {
   /** Signs a certificate for a public key. */
   sign(request: SigningRequest): string;
   /** Signs a certificate signing request with the approved terms. */
@@ -196,7 +200,7 @@ export type CertificateTerms = {
 export type SigningRequest = {
   readonly subject: Subject;
   readonly publicKey: KeyObject;
-  readonly usages: readonly Usage[];
+  readonly usages: readonly ExtendedKeyUsage[];
   /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[];
   readonly nowMs: number;
@@ -206,7 +210,7 @@ export type SigningRequest = {
 };
 
 /** Creates a self-signed certificate authority. */
-export function createAuthority(commonName: string, nowMs: number, validDays = 3650): Authority {
+export function createCertificateAuthority(commonName: string, nowMs: number, validDays = 3650): CertificateAuthority {
   const key = generateKey();
   const keyInfo = publicKeyInfo(key);
   const subject = { commonName };
@@ -215,18 +219,18 @@ export function createAuthority(commonName: string, nowMs: number, validDays = 3
     {
       subjectName: encodeSubject(subject),
       publicKey: key,
-      notBeforeMs: nowMs - toleranceMs,
+      notBeforeMs: nowMs - clockSkewMs,
       notAfterMs: nowMs + validDays * dayMs,
-      authority: true,
+      loadCertificateAuthority: true,
       usages: [...usualKeyUsages, 'cert sign'],
       alternativeNames: [],
     },
   );
-  return authority({ certificate, key: privatePem(key) }, key);
+  return loadCertificateAuthority({ certificate, key: privatePem(key) }, key);
 }
 
 /** Loads an existing certificate authority. */
-export function authority(pair: KeyPair, key: KeyObject): Authority {
+export function loadCertificateAuthority(pair: KeyPair, key: KeyObject): CertificateAuthority {
   const { subject, keyInfo } = partsOf(pemBytes('CERTIFICATE', pair.certificate));
   const issuer = { name: subject.whole, key, keyInfo: keyInfo.whole };
   function signRequest({
@@ -241,9 +245,9 @@ export function authority(pair: KeyPair, key: KeyObject): Authority {
     return issue(issuer, {
       subjectName: encodeSubject(subject),
       publicKey,
-      notBeforeMs: nowMs - toleranceMs,
+      notBeforeMs: nowMs - clockSkewMs,
       notAfterMs: nowMs + (validMs ?? validDays * dayMs),
-      authority: false,
+      loadCertificateAuthority: false,
       usages: [...usualKeyUsages, ...usages],
       alternativeNames: hosts.map(alternativeName),
     });
@@ -252,7 +256,7 @@ export function authority(pair: KeyPair, key: KeyObject): Authority {
     ...pair,
     sign: signRequest,
     certify: ({ subjectName, publicKey, alternativeNames }, terms) =>
-      issue(issuer, { subjectName, publicKey, alternativeNames, authority: false, ...terms }),
+      issue(issuer, { subjectName, publicKey, alternativeNames, loadCertificateAuthority: false, ...terms }),
     issue(request) {
       const own = generateKey();
       return { certificate: signRequest({ ...request, publicKey: own }), key: privatePem(own) };

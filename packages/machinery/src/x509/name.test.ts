@@ -3,11 +3,17 @@ import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { attributesOf, type RawAttribute, rawName, rawRequest, stringTypes } from '../testing/signing-request.ts';
-import { certificateSubject, createAuthority, generateKey, readEncodedRequest, readRequest } from './certificate.ts';
+import {
+  certificateSubject,
+  createCertificateAuthority,
+  generateKey,
+  readEncodedRequest,
+  readRequest,
+} from './certificate.ts';
 import * as der from './der.ts';
 
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
-const authority = createAuthority('ca', nowMs);
+const authority = createCertificateAuthority('ca', nowMs);
 const key = generateKey();
 const terms = { usages: ['client auth'], notBeforeMs: nowMs, notAfterMs: nowMs + 1000 };
 

@@ -12,7 +12,7 @@ import { instantOf } from '@kruise/values/time';
 import { externalStore, fileStore, secretStore, writeFiles } from './certificate-store.ts';
 import { areValid, filesOf, newCertificates } from './certificates.ts';
 import { readEnvironment, webhookHostOf } from './environment.ts';
-import { settleConfiguration, settleConversion } from './registration.ts';
+import { desiredConfiguration, desiredConversion } from './registration.ts';
 
 const now = instantOf(2026, 1, 1);
 const dayMs = 86_400_000;
@@ -199,7 +199,7 @@ const installed: MutatingWebhookConfiguration = {
 };
 
 test('a configuration keeps its installed template, and lists the served webhooks', () => {
-  const onlyA = settleConfiguration(installed, place, (path) => path === '/a');
+  const onlyA = desiredConfiguration(installed, place, (path) => path === '/a');
   assert.deepEqual(
     onlyA.webhooks?.map(({ name }) => name),
     ['a'],
@@ -208,19 +208,19 @@ test('a configuration keeps its installed template, and lists the served webhook
     service: { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/a' },
     caBundle,
   });
-  const again = settleConfiguration(onlyA, place, () => true);
+  const again = desiredConfiguration(onlyA, place, () => true);
   assert.deepEqual(
     again.webhooks?.map(({ name }) => name),
     ['a', 'b'],
   );
   assert.deepEqual(
-    settleConfiguration(again, place, () => true),
+    desiredConfiguration(again, place, () => true),
     again,
   );
 });
 
 test('a manager with its own host is reached there', () => {
-  const { webhooks } = settleConfiguration(installed, { ...place, webhookHost: '10.0.0.7' }, () => true);
+  const { webhooks } = desiredConfiguration(installed, { ...place, webhookHost: '10.0.0.7' }, () => true);
   assert.deepEqual(webhooks?.[0]?.clientConfig, { url: 'https://10.0.0.7:9876/a', caBundle });
 });
 
@@ -228,7 +228,7 @@ const definition = (group: string, strategy: 'None' | 'Webhook') =>
   ({ metadata: { name: 'x' }, spec: { group, conversion: { strategy } } }) as CustomResourceDefinition;
 
 test('the conversion webhook is updated for CRDs of Kruise, and for no others', () => {
-  const settled = settleConversion(definition('apps.kruise.io', 'Webhook'), place);
+  const settled = desiredConversion(definition('apps.kruise.io', 'Webhook'), place);
   assert.deepEqual(settled.spec.conversion?.webhook, {
     clientConfig: {
       service: { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert', port: 443 },
@@ -236,8 +236,8 @@ test('the conversion webhook is updated for CRDs of Kruise, and for no others', 
     },
     conversionReviewVersions: ['v1', 'v1beta1'],
   });
-  assert.equal(settleConversion(settled, place), settled);
+  assert.equal(desiredConversion(settled, place), settled);
   for (const other of [definition('apps.kruise.io', 'None'), definition('example.com', 'Webhook')]) {
-    assert.equal(settleConversion(other, place), other);
+    assert.equal(desiredConversion(other, place), other);
   }
 });

@@ -1,7 +1,7 @@
 /** TLS certificates of the webhook server, which kruise-manager issues and renews itself. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { authority, createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, loadCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import type { Instant } from '@kruise/values/time';
 
 /** A certificate authority and a certificate that it signed, with the keys of both, in PEM. */
@@ -44,7 +44,7 @@ export function newCertificates(host: string, now: Instant, previous?: WebhookCe
     issue,
     certificate: authorityCertificate,
     key: authorityKey,
-  } = signer ?? createAuthority('webhook-cert-ca', now, years * 365);
+  } = signer ?? createCertificateAuthority('webhook-cert-ca', now, years * 365);
   const { certificate, key } = issue({
     subject: { commonName: host },
     usages: ['server auth'],
@@ -61,7 +61,7 @@ function keptAuthority({ authorityCertificate: certificate, authorityKey: key }:
     const found = new X509Certificate(certificate);
     const privateKey = createPrivateKey(key);
     const isGood = found.ca && found.checkPrivateKey(privateKey) && isWithin(found, at);
-    return isGood ? authority({ certificate, key }, privateKey) : undefined;
+    return isGood ? loadCertificateAuthority({ certificate, key }, privateKey) : undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { allFeatureGates, featureGates } from '../feature-gates.ts';
 import { managerSettings } from '../settings.ts';
 import { webhookConfigurations, webhookServiceName } from '../webhooks/configurations.ts';
 import { readEnvironment } from './environment.ts';
-import { type Granted, rightsOfDaemon, rightsOfManager } from './rights.ts';
+import { daemonRbac, managerRbac, type RbacObject } from './rights.ts';
 
 /** Returns all objects in the order in which they can be created: CRDs, RBAC of manager and daemon, webhooks. */
 export function manifestsFor(namespace: string): readonly object[] {
@@ -16,12 +16,12 @@ export function manifestsFor(namespace: string): readonly object[] {
   // when the gates are enabled.
   const settings = managerSettings({ namespace, gates: featureGates(allFeatureGates) });
   const { mutating, validating } = webhookConfigurations(settings, ({ path }) => ({ service: { ...serving, path } }));
-  const rights = new Map([...rightsOfManager(namespace), ...rightsOfDaemon(namespace)].map(asObject).map(keyed));
-  return [...definitions, ...rights.values(), asObject(webhookService(namespace)), mutating, validating];
+  const rbac = new Map([...managerRbac(namespace), ...daemonRbac(namespace)].map(asObject).map(keyed));
+  return [...definitions, ...rbac.values(), asObject(webhookService(namespace)), mutating, validating];
 }
 
 /** The ports are the default ports of the manager. The label selects its Pods. */
-function webhookService(namespace: string): Granted {
+function webhookService(namespace: string): RbacObject {
   const { webhookPort } = readEnvironment({});
   const spec = {
     selector: { 'control-plane': 'controller-manager' },
@@ -30,7 +30,7 @@ function webhookService(namespace: string): Granted {
   return { kind: service, object: { metadata: { name: webhookServiceName, namespace }, spec } };
 }
 
-function asObject({ kind, object }: Granted): object {
+function asObject({ kind, object }: RbacObject): object {
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
 }
 

@@ -6,8 +6,8 @@ import { countProtections } from './protection-metrics.ts';
 
 test('refused deletions are counted by resource, and passed on', () => {
   const registry = createMetrics();
-  const told: ProtectionEvent[] = [];
-  const tell = countProtections(registry, (event) => told.push(event));
+  const reported: ProtectionEvent[] = [];
+  const report = countProtections(registry, (event) => reported.push(event));
   const by = { namespace: 'default', name: 'web', username: 'ann' };
   const events: readonly ProtectionEvent[] = [
     { event: 'PodUnavailableBudget', kind: 'ReplicaSet', ...by },
@@ -16,8 +16,8 @@ test('refused deletions are counted by resource, and passed on', () => {
     { event: 'DeletionProtection', kind: 'Namespace', ...by, namespace: '' },
     { event: 'DeletionProtection', kind: 'CustomResourceDefinition', ...by, namespace: '' },
   ];
-  for (const event of events) tell(event);
-  assert.deepEqual(told, events);
+  for (const event of events) report(event);
+  assert.deepEqual(reported, events);
   const lines = registry
     .text()
     .split('\n')

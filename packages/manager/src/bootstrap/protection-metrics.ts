@@ -2,7 +2,7 @@ import type { MetricRegistry } from '@kruise/client/metrics';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 
 /** Counts refused deletions by resource and user before they are passed on. */
-export function countProtections(registry: MetricRegistry, tell: (event: ProtectionEvent) => void) {
+export function countProtections(registry: MetricRegistry, report: (event: ProtectionEvent) => void) {
   const byOwner = ['kind_namespace_name', 'username'];
   const byName = ['name', 'username'];
   const pods = registry.counter(
@@ -25,6 +25,6 @@ export function countProtections(registry: MetricRegistry, tell: (event: Protect
   };
   return (event: ProtectionEvent) => {
     counterFor(event).increase();
-    tell(event);
+    report(event);
   };
 }

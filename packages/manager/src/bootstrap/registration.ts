@@ -23,7 +23,7 @@ import { mutatingConfigurationName, validatingConfigurationName } from '../webho
 import type { ManagerEnvironment } from './environment.ts';
 
 /** Address of the webhooks, and the CA that signed their certificate. */
-export type WebhookPlace = Pick<ManagerEnvironment, 'namespace' | 'serviceName' | 'webhookHost' | 'webhookPort'> & {
+export type WebhookAddress = Pick<ManagerEnvironment, 'namespace' | 'serviceName' | 'webhookHost' | 'webhookPort'> & {
   /** The CA certificate, in PEM. */
   readonly authority: string;
 };
@@ -35,9 +35,9 @@ type Webhook = { readonly clientConfig: WebhookClientConfig };
 const templateAnnotation = 'template';
 
 /** Returns the desired configuration, derived from the installed one. */
-export function settleConfiguration<C extends Configuration>(
+export function desiredConfiguration<C extends Configuration>(
   configuration: C,
-  place: WebhookPlace,
+  place: WebhookAddress,
   isServed: (path: string) => boolean,
 ): C {
   const { metadata, webhooks = [] } = configuration;
@@ -57,7 +57,10 @@ export function settleConfiguration<C extends Configuration>(
 }
 
 /** Returns the desired CRD. The installer decides whether its versions are converted by a webhook at all. */
-export function settleConversion(definition: CustomResourceDefinition, place: WebhookPlace): CustomResourceDefinition {
+export function desiredConversion(
+  definition: CustomResourceDefinition,
+  place: WebhookAddress,
+): CustomResourceDefinition {
   const { spec } = definition;
   const isOurs = spec.group === appsGroup || spec.group === policyGroup;
   if (!isOurs || spec.conversion?.strategy !== 'Webhook') return definition;
@@ -72,7 +75,7 @@ function pathOf({ service, url }: WebhookClientConfig): string {
   return url ? new URL(url).pathname : '';
 }
 
-function clientConfigAt(place: WebhookPlace, path: string, port?: number): WebhookClientConfig {
+function clientConfigAt(place: WebhookAddress, path: string, port?: number): WebhookClientConfig {
   const { namespace, serviceName: name, webhookHost: host, webhookPort } = place;
   const caBundle = Buffer.from(place.authority).toString('base64');
   if (host) return { url: `https://${host}:${webhookPort}${path}`, caBundle };
@@ -82,17 +85,17 @@ function clientConfigAt(place: WebhookPlace, path: string, port?: number): Webho
 /** Updates the objects that differ from their desired state. */
 export async function register(
   client: Client,
-  place: WebhookPlace,
+  place: WebhookAddress,
   isServed: (path: string) => boolean,
 ): Promise<void> {
   const mutating = await client.get(mutatingWebhookConfiguration, { name: mutatingConfigurationName });
   const validating = await client.get(validatingWebhookConfiguration, { name: validatingConfigurationName });
-  const mutatingWanted = withPorts(settleConfiguration(mutating, place, isServed), mutating);
+  const mutatingWanted = withPorts(desiredConfiguration(mutating, place, isServed), mutating);
   if (!isSame(mutatingWanted, mutating)) await client.update(mutatingWebhookConfiguration, mutatingWanted);
-  const validatingWanted = withPorts(settleConfiguration(validating, place, isServed), validating);
+  const validatingWanted = withPorts(desiredConfiguration(validating, place, isServed), validating);
   if (!isSame(validatingWanted, validating)) await client.update(validatingWebhookConfiguration, validatingWanted);
   for (const definition of (await client.list(customResourceDefinition)).items) {
-    const wanted = settleConversion(definition, place);
+    const wanted = desiredConversion(definition, place);
     if (wanted !== definition) await client.update(customResourceDefinition, wanted);
   }
 }
@@ -121,7 +124,7 @@ function withPorts<C extends Configuration>(wanted: C, found: C): C {
  */
 export async function checkRegistration(
   client: Client,
-  { authority }: Pick<WebhookPlace, 'authority'>,
+  { authority }: Pick<WebhookAddress, 'authority'>,
   isServed: (path: string) => boolean,
 ): Promise<void> {
   const bundle = Buffer.from(authority).toString('base64');

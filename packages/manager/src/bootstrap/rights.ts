@@ -123,7 +123,7 @@ const daemonSecretRules: readonly Rule[] = [rule('', ['secrets'], read)];
 const rbac = 'rbac.authorization.k8s.io';
 
 /** An object that an account needs for its permissions. */
-export type Granted = { readonly kind: Kind; readonly object: object };
+export type RbacObject = { readonly kind: Kind; readonly object: object };
 
 type Account = { readonly name: string; readonly namespace: string };
 
@@ -131,7 +131,7 @@ function bound(kind: 'ClusterRole' | 'Role', name: string, account: Account) {
   return { roleRef: { apiGroup: rbac, kind, name }, subjects: [{ kind: 'ServiceAccount', ...account }] };
 }
 
-function grantedEverywhere(name: string, rules: readonly Rule[], account: Account): readonly Granted[] {
+function grantedEverywhere(name: string, rules: readonly Rule[], account: Account): readonly RbacObject[] {
   return [
     { kind: clusterRole, object: { metadata: { name }, rules } },
     {
@@ -141,7 +141,7 @@ function grantedEverywhere(name: string, rules: readonly Rule[], account: Accoun
   ];
 }
 
-function grantedIn(namespace: string, name: string, rules: readonly Rule[], account: Account): readonly Granted[] {
+function grantedIn(namespace: string, name: string, rules: readonly Rule[], account: Account): readonly RbacObject[] {
   return [
     { kind: role, object: { metadata: { name, namespace }, rules } },
     { kind: roleBinding, object: { metadata: { name: `${name}binding`, namespace }, ...bound('Role', name, account) } },
@@ -152,7 +152,7 @@ function grantedIn(namespace: string, name: string, rules: readonly Rule[], acco
  * Returns Kruise's own namespace, which its webhooks exempt, and the namespace with the Secrets that are copied for
  * daemons.
  */
-function namespaces(own: string): readonly Granted[] {
+function namespaces(own: string): readonly RbacObject[] {
   const labels = { 'control-plane': 'openkruise' };
   return [
     { kind: namespaceKind, object: { metadata: { name: own, labels } } },
@@ -161,7 +161,7 @@ function namespaces(own: string): readonly Granted[] {
 }
 
 /** Returns the objects that grant kruise-manager its permissions, in order of creation. */
-export function rightsOfManager(namespace: string): readonly Granted[] {
+export function managerRbac(namespace: string): readonly RbacObject[] {
   const account = { name: managerAccount, namespace };
   return [
     ...namespaces(namespace),
@@ -177,7 +177,7 @@ export function rightsOfManager(namespace: string): readonly Granted[] {
 /**
  * Returns the objects that grant kruise-daemon its permissions. It can read only the Secrets that were copied for it.
  */
-export function rightsOfDaemon(namespace: string): readonly Granted[] {
+export function daemonRbac(namespace: string): readonly RbacObject[] {
   const account = { name: daemonAccount, namespace };
   return [
     ...namespaces(namespace),
@@ -188,7 +188,7 @@ export function rightsOfDaemon(namespace: string): readonly Granted[] {
 }
 
 /** Returns the roles of viewers, editors and administrators of a namespace for Kruise's kinds. */
-function userRoles(): readonly Granted[] {
+function userRoles(): readonly RbacObject[] {
   const ofUsers = managed.filter((plural) => plural !== 'nodeimages' && plural !== 'nodepodprobes');
   const scaled = ['clonesets', 'statefulsets', 'uniteddeployments'];
   const aggregated = (name: string, rules: readonly Rule[]) => ({
@@ -217,16 +217,16 @@ function userRoles(): readonly Granted[] {
 }
 
 /** Grants kruise-manager its permissions. The client must be allowed to grant them. */
-export function grantManagerRights(client: Client, namespace: string): Promise<void> {
-  return grant(client, rightsOfManager(namespace));
+export function grantManagerPermissions(client: Client, namespace: string): Promise<void> {
+  return grant(client, managerRbac(namespace));
 }
 
 /** Grants kruise-daemon its permissions. */
-export function grantDaemonRights(client: Client, namespace: string): Promise<void> {
-  return grant(client, rightsOfDaemon(namespace));
+export function grantDaemonPermissions(client: Client, namespace: string): Promise<void> {
+  return grant(client, daemonRbac(namespace));
 }
 
-async function grant(client: Client, granted: readonly Granted[]): Promise<void> {
+async function grant(client: Client, granted: readonly RbacObject[]): Promise<void> {
   for (const { kind, object } of granted) {
     // The object has the fields of its kind.
     await client.apply(kind, object as never, { fieldManager: 'kruise-bootstrap', force: true });

@@ -41,12 +41,12 @@ export function knownWorkload(
 }
 
 /** Reports whether this owner, by UID and not only by name, is in the cache. */
-export function isAtHand(caches: Caches, owner: OwnerReference, namespace: string): boolean {
+export function isCached(caches: Caches, owner: OwnerReference, namespace: string): boolean {
   return knownWorkload(caches, owner, namespace)?.metadata.uid === owner.uid;
 }
 
 /** Limit on the length of a chain of owners, which guards against cycles. */
-const mostOwners = 8;
+const maxOwners = 8;
 
 /**
  * Returns the controller of a Pod, the controller of that controller, and so on, as far as they are cached. OpenKruise
@@ -56,7 +56,7 @@ export function ownersOf(pod: Pod, caches: Caches): readonly OwnerReference[] {
   const { namespace = '' } = pod.metadata;
   const owners: OwnerReference[] = [];
   let owner = controllerOf(pod);
-  while (owner && owners.length < mostOwners) {
+  while (owner && owners.length < maxOwners) {
     owners.push(owner);
     const found = knownWorkload(caches, owner, namespace);
     owner = found?.metadata.uid === owner.uid ? controllerOf(found) : undefined;
@@ -70,14 +70,14 @@ export function isSameWorkload(a: WorkloadReference, b: WorkloadReference): bool
 }
 
 /** Reports whether a budget has a selector that matches the labels. A budget without a selector selects no Pod. */
-export function isForLabels({ spec: { selector } }: PodUnavailableBudget, labels: ObjectMeta['labels']): boolean {
+export function selectsLabels({ spec: { selector } }: PodUnavailableBudget, labels: ObjectMeta['labels']): boolean {
   return selector !== undefined && !isEmptySelector(selector) && selects(selector, labels);
 }
 
 /** Reports whether a budget applies to a Pod with these owners. */
-export function isForPod(budget: PodUnavailableBudget, pod: Pod, owners: readonly WorkloadReference[]): boolean {
+export function appliesToPod(budget: PodUnavailableBudget, pod: Pod, owners: readonly WorkloadReference[]): boolean {
   const { targetRef } = budget.spec;
   return targetRef
     ? owners.some((owner) => isSameWorkload(owner, targetRef))
-    : isForLabels(budget, pod.metadata.labels);
+    : selectsLabels(budget, pod.metadata.labels);
 }

@@ -14,7 +14,7 @@ import { isImageExchanged, isRunningAndReady } from '../sidecarset/pod-state.ts'
 
 /** Reports whether the Pod counts as available for its budget. */
 export function isAvailable(pod: Pod, gates: FeatureGates): boolean {
-  return isRunningAndReady(pod) && !isMarkedUnavailable(pod) && runsItsImages(pod) && !updateObstacle(pod, gates);
+  return isRunningAndReady(pod) && !isMarkedUnavailable(pod) && runsSpecifiedImages(pod) && !updateObstacle(pod, gates);
 }
 
 /** Reports whether a Pod is labelled as unavailable. */
@@ -23,7 +23,7 @@ export function isMarkedUnavailable({ metadata }: Pod): boolean {
   return false;
 }
 
-const runsItsImages = memoize((pod: Pod) => runsItsDigests(pod) && runsItsSidecars(pod));
+const runsSpecifiedImages = memoize((pod: Pod) => runsSpecifiedDigests(pod) && runsUpdatedSidecars(pod));
 
 /**
  * Reports whether every container whose image is given by digest runs that digest. Some runtimes report the digest of
@@ -31,20 +31,20 @@ const runsItsImages = memoize((pod: Pod) => runsItsDigests(pod) && runsItsSideca
  * for unavailable, and leaves them unprotected.) Digests say nothing about sidecars or grace periods either, so these
  * are checked separately.
  */
-function runsItsDigests({ spec, status }: Pod): boolean {
+function runsSpecifiedDigests({ spec, status }: Pod): boolean {
   return (spec?.containers ?? []).every(({ name, image = '' }) => {
     const asked = image.includes('@') ? parseImageReference(image) : undefined;
     if (asked?.digest === undefined) return true;
-    const told = status?.containerStatuses?.find((each) => each.name === name);
-    if (!told) return false;
-    const running = parseImageReference((told.imageID ?? '').replace(/^.*?:\/\//, ''));
+    const found = status?.containerStatuses?.find((each) => each.name === name);
+    if (!found) return false;
+    const running = parseImageReference((found.imageID ?? '').replace(/^.*?:\/\//, ''));
     if (running?.digest === undefined) return true;
     return running.repository === asked.repository && running.digest === asked.digest;
   });
 }
 
 /** Reports whether no sidecar still runs the image that it had before its update. */
-function runsItsSidecars(pod: Pod): boolean {
+function runsUpdatedSidecars(pod: Pod): boolean {
   const sidecars = new Set((pod.spec?.containers ?? []).filter(isInjected).map(({ name }) => name));
   return sidecars.size === 0 || injectedSets(pod).every((name) => isImageExchanged(pod, name, sidecars));
 }

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { instantOf } from '@kruise/values/time';
 import { featureGates } from '../feature-gates.ts';
-import { askBudget, budgetNameOf } from './pod-unavailable-budget.ts';
+import { budgetNameOf, checkBudget } from './pod-unavailable-budget.ts';
 
 const now = instantOf(2026, 1, 1);
 const gates = featureGates();
@@ -32,14 +32,14 @@ const budgetOf = (
 const spent = budgetOf({ unavailableAllowed: 0 });
 
 test('an allowed update uses one unit of the budget', () => {
-  const answer = askBudget(budgetOf(), podOf(), 'UPDATE', gates, now);
+  const answer = checkBudget(budgetOf(), podOf(), 'UPDATE', gates, now);
   assert.ok(answer.isAllowed);
   assert.equal(answer.left?.status?.unavailableAllowed, 0);
   assert.deepEqual(answer.left?.status?.unavailablePods, { a: '2026-01-01T00:00:00Z' });
 });
 
 test('a deletion is recorded separately', () => {
-  const answer = askBudget(budgetOf(), podOf(), 'DELETE', gates, now);
+  const answer = checkBudget(budgetOf(), podOf(), 'DELETE', gates, now);
   assert.ok(answer.isAllowed);
   assert.deepEqual(answer.left?.status?.disruptedPods, { a: '2026-01-01T00:00:00Z' });
 });
@@ -74,14 +74,20 @@ const free: {
 for (const { is, pod = podOf(), operation = 'UPDATE', how = {}, ...given } of free) {
   test(`an update ${is} uses no budget`, () => {
     const budget = 'budget' in given ? given.budget : spent;
-    assert.deepEqual(askBudget(budget, pod, operation, gates, now), { isAllowed: true, ...how });
+    assert.deepEqual(checkBudget(budget, pod, operation, gates, now), { isAllowed: true, ...how });
   });
 }
 
 test('an old record is renewed, and uses no further budget', () => {
   const since = '2025-12-31T23:59:55Z';
   for (const list of ['disruptedPods', 'unavailablePods'] as const) {
-    const answer = askBudget(budgetOf({ unavailableAllowed: 0, [list]: { a: since } }), podOf(), 'UPDATE', gates, now);
+    const answer = checkBudget(
+      budgetOf({ unavailableAllowed: 0, [list]: { a: since } }),
+      podOf(),
+      'UPDATE',
+      gates,
+      now,
+    );
     assert.ok(answer.isAllowed);
     assert.equal(answer.left?.status?.unavailableAllowed, 0);
     assert.deepEqual(answer.left.status[list], { a: '2026-01-01T00:00:00Z' });
@@ -90,7 +96,7 @@ test('an old record is renewed, and uses no further budget', () => {
 
 test('an exhausted budget refuses everything', () => {
   for (const operation of ['UPDATE', 'DELETE', 'EVICT', 'RESIZE'] as const) {
-    const answer = askBudget(spent, podOf(), operation, gates, now);
+    const answer = checkBudget(spent, podOf(), operation, gates, now);
     assert.deepEqual(answer, {
       isAllowed: false,
       why: 'podunavailablebudget.policy.kruise.io "pub" is forbidden: pub unavailable allowed is negative',
@@ -100,9 +106,9 @@ test('an exhausted budget refuses everything', () => {
 
 test('a resize that is distinguished from updates is free unless it is protected', () => {
   const apart = featureGates({ InPlacePodVerticalScaling: true });
-  assert.equal(askBudget(spent, podOf(), 'RESIZE', apart, now).isAllowed, true);
+  assert.equal(checkBudget(spent, podOf(), 'RESIZE', apart, now).isAllowed, true);
   const protecting = budgetOf({ unavailableAllowed: 0 }, { protectOperations: ['RESIZE'] });
-  assert.equal(askBudget(protecting, podOf(), 'RESIZE', apart, now).isAllowed, false);
+  assert.equal(checkBudget(protecting, podOf(), 'RESIZE', apart, now).isAllowed, false);
 });
 
 test('the older annotation applies if the field is not set', () => {
@@ -110,13 +116,13 @@ test('the older annotation applies if the field is not set', () => {
     ...spent,
     metadata: { name: 'pub', annotations: { 'kruise.io/pub-protect-operations': 'DELETE, EVICT' } },
   };
-  assert.equal(askBudget(annotated, podOf(), 'UPDATE', gates, now).isAllowed, true);
-  assert.equal(askBudget(annotated, podOf(), 'EVICT', gates, now).isAllowed, false);
+  assert.equal(checkBudget(annotated, podOf(), 'UPDATE', gates, now).isAllowed, true);
+  assert.equal(checkBudget(annotated, podOf(), 'EVICT', gates, now).isAllowed, false);
 });
 
 test('a budget with too many recorded Pods refuses, and reports why', () => {
   const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`p${index}`, '2026-01-01T00:00:00Z']));
-  const answer = askBudget(budgetOf({ unavailablePods: many }), podOf(), 'UPDATE', gates, now);
+  const answer = checkBudget(budgetOf({ unavailablePods: many }), podOf(), 'UPDATE', gates, now);
   assert.match(answer.isAllowed ? '' : answer.why, /map too big/);
 });
 

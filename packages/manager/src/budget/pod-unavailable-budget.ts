@@ -34,7 +34,7 @@ const allowed: BudgetAnswer = { isAllowed: true };
 const recorded: BudgetAnswer = { isAllowed: true, isRecorded: true };
 
 /** Maximum number of Pods whose disruption may be pending at once. */
-const mostRecorded = 2000;
+const maxRecordedPods = 2000;
 
 /** A record of this age may expire before the recorded operation is done, so it is renewed. */
 const reliableMs = 5000;
@@ -51,7 +51,7 @@ export function relatedTo({ metadata: { name = '' } }: PodUnavailableBudget): { 
   return { [relatedBudgetAnnotation]: name, [relatedBudgetLegacyAnnotation]: name };
 }
 
-export function askBudget(
+export function checkBudget(
   budget: PodUnavailableBudget | undefined,
   pod: Pod,
   operation: ProtectedOperation,
@@ -97,7 +97,7 @@ function withRecord(
 /** Returns the reason why a budget allows no further disruption; undefined if it allows one. */
 function faultOf({ unavailableAllowed, disruptedPods = {}, unavailablePods = {} }: Status): string | undefined {
   if (unavailableAllowed <= 0) return 'pub unavailable allowed is negative';
-  if (Object.keys(disruptedPods).length + Object.keys(unavailablePods).length <= mostRecorded) return undefined;
+  if (Object.keys(disruptedPods).length + Object.keys(unavailablePods).length <= maxRecordedPods) return undefined;
   const why = 'too many unavailable not confirmed by PUB controller';
   return `DisruptedPods and UnavailablePods map too big - ${why}`;
 }

@@ -21,7 +21,7 @@ function isResize(old: Pod, updated: Pod): boolean {
   if (computeQosClass(old.spec) !== computeQosClass(updated.spec)) return false;
   // Apart from their resources, the containers are the same.
   const { containers } = old.spec;
-  return updated.spec.containers.every((container, index) => goesOn(containers[index]!, container));
+  return updated.spec.containers.every((container, index) => keepsRunning(containers[index]!, container));
 }
 
 type Spec = NonNullable<Pod['spec']>;
@@ -31,7 +31,7 @@ function withoutResources({ containers, ...rest }: Spec): object {
 }
 
 /** Reports whether the change of resources needs no restart of the container. */
-function goesOn(old: Container, updated: Container): boolean {
+function keepsRunning(old: Container, updated: Container): boolean {
   const lists = [
     [old.resources?.requests, updated.resources?.requests],
     [old.resources?.limits, updated.resources?.limits],

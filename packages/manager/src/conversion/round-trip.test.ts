@@ -107,16 +107,17 @@ for (const { older, stored, convert } of conversions) {
         const there = (object: JsonObject) => convert(convert(object, apiVersionOf(stored)), apiVersionOf(older));
         const first = there(given);
         assert.deepEqual(there(first), first);
-        assert.deepEqual(saidIn(given, first), given);
+        assert.deepEqual(valuesIn(given, first), given);
       }),
     );
   });
 }
 
 /** Returns the parts of an object that another one has at the same paths. */
-function saidIn(given: unknown, object: unknown): unknown {
-  if (Array.isArray(given)) return given.map((item, index) => saidIn(item, (object as unknown[] | undefined)?.[index]));
+function valuesIn(given: unknown, object: unknown): unknown {
+  if (Array.isArray(given))
+    return given.map((item, index) => valuesIn(item, (object as unknown[] | undefined)?.[index]));
   if (typeof given !== 'object' || given === null) return given === false ? (object ?? false) : object;
   const fields = (object ?? {}) as JsonObject;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, saidIn(value, fields[name])]));
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, valuesIn(value, fields[name])]));
 }

@@ -2,10 +2,10 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
-import { type Action, announced, type PatchAction } from '@kruise/client/actions';
+import { type Action, type PatchAction, withOutcomeEvents } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import type { Instant } from '@kruise/values/time';
-import { changeState, isHooked, lifecycleStateOf, stateMarks } from '../lifecycle/lifecycle.ts';
+import { changeState, isHooked, lifecycleStateOf, stateMetadata } from '../lifecycle/lifecycle.ts';
 import type { UpdateSpec } from './state.ts';
 import { type Engine, startUpdate } from './update.ts';
 
@@ -20,19 +20,19 @@ export type Attempt = {
 };
 
 /** The actions of this reconcile; none while a hook blocks the Pod. */
-export type Attempted = {
+export type AttemptResult = {
   readonly actions: readonly Action[];
   readonly requeueAfterSeconds?: number;
   /** The reason why the Pod cannot be updated in its current state. */
   readonly fault?: string;
 };
 
-export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: Instant): Attempted {
+export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: Instant): AttemptResult {
   const { workload, to, spec, hook, marksEveryPod } = attempt;
   const markNotReady = hook?.markPodNotReady;
   const state = lifecycleStateOf(pod);
   const how = `in-place(revision ${to.metadata.name})`;
-  const prepare = (actions: readonly PatchAction[]): Attempted => ({
+  const prepare = (actions: readonly PatchAction[]): AttemptResult => ({
     actions: engine.permissions.afterDryRun(announceRefusal(actions, workload, how), pod, spec, engine),
   });
   switch (state) {
@@ -55,13 +55,13 @@ export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: I
       return { actions: [], fault: `not allowed to in-place update pod ${pod.metadata.name} in state ${state}` };
   }
   const isMarked = marksEveryPod || state !== undefined;
-  const actions = startUpdate(pod, spec, engine, now, (begun) => (isMarked ? markUpdating(begun, now) : begun));
+  const actions = startUpdate(pod, spec, engine, now, (started) => (isMarked ? markUpdating(started, now) : started));
   const grace = spec.graceSeconds > 0 ? { requeueAfterSeconds: spec.graceSeconds } : {};
   return { actions: announceUpdate(actions, workload, how), ...grace };
 }
 
 function markUpdating(pod: Pod, now: Instant): Pod {
-  const { labels, annotations } = stateMarks('Updating', now);
+  const { labels, annotations } = stateMetadata('Updating', now);
   const { metadata } = pod;
   return {
     ...pod,
@@ -79,7 +79,7 @@ function announceRefusal(
   about: KubernetesObject,
   how: string,
 ): readonly PatchAction[] {
-  return actions.map((action) => announced(action, { about, failed: failedUpdate(how) }));
+  return actions.map((action) => withOutcomeEvents(action, { about, failed: failedUpdate(how) }));
 }
 
 function failedUpdate(how: string) {
@@ -96,6 +96,6 @@ export function announceUpdate(
   const failed = failedUpdate(how);
   const done = { reason: 'SuccessfulUpdatePodInPlace', message: `successfully update pod {name} ${howDone}` };
   return actions.map((action, index) =>
-    announced(action, { about, failed, ...(index === actions.length - 1 ? { done } : {}) }),
+    withOutcomeEvents(action, { about, failed, ...(index === actions.length - 1 ? { done } : {}) }),
   );
 }

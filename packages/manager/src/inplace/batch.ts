@@ -115,8 +115,8 @@ function withState(pod: Pod, state: InPlaceUpdateState): Pod {
 
 function containersOfBatch(containers: readonly Container[], changes: ContainerChanges): ReadonlySet<string> {
   const { images, refMetadata, resources } = changes;
-  const concerned = containers.filter(({ name }) => name in images || name in refMetadata || name in resources);
-  const priorities = new Map(concerned.map((each) => [each.name, launchPriorityOf(each)]));
+  const affected = containers.filter(({ name }) => name in images || name in refMetadata || name in resources);
+  const priorities = new Map(affected.map((each) => [each.name, launchPriorityOf(each)]));
   const highest = Math.max(...[...priorities.values()].filter((each) => each !== undefined));
   const batch = new Set<string>();
   for (const [name, priority] of priorities) if (priority === undefined || priority === highest) batch.add(name);
@@ -125,7 +125,7 @@ function containersOfBatch(containers: readonly Container[], changes: ContainerC
   for (let size = -1; size !== batch.size; ) {
     size = batch.size;
     const keys = new Set([...batch].flatMap((name) => keysOf(refMetadata[name])));
-    for (const { name } of concerned) if (keysOf(refMetadata[name]).some((key) => keys.has(key))) batch.add(name);
+    for (const { name } of affected) if (keysOf(refMetadata[name]).some((key) => keys.has(key))) batch.add(name);
   }
   return batch;
 }

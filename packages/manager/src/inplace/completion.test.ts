@@ -30,7 +30,7 @@ const written = (some: Partial<InPlaceUpdateState> = {}) => ({
 const runs = (image: string, id: string) => ({ running: { c1: [image, id] as const } });
 
 /** Returns the metadata that a daemon reports for a Pod whose statuses have no container IDs. */
-const told = (hashes: object) => ({
+const metadataAnnotation = (hashes: object) => ({
   [runtimeContainersMetaAnnotation]: JSON.stringify({ containers: [{ name: 'c1', hashes }] }),
 });
 const withEnv: Container = { ...c1, env: [fromLabel('e', 'k')] };
@@ -80,20 +80,23 @@ const cases: { is: string; pod: Pod; obstacle?: RegExp }[] = [
   {
     is: 'whose container has the new hash is done, whatever its image is called',
     pod: podOf([c1], {
-      annotations: { ...written(), ...told({ plainHash: plainHash(c1) }) },
+      annotations: { ...written(), ...metadataAnnotation({ plainHash: plainHash(c1) }) },
       ...runs('mirror/app:v2', 'old-id'),
     }),
   },
   {
     is: 'whose container has the hash of an older kubelet is done',
     pod: podOf([c1], {
-      annotations: { ...written(), ...told({ plainHash: plainHashBefore131(c1) }) },
+      annotations: { ...written(), ...metadataAnnotation({ plainHash: plainHashBefore131(c1) }) },
       ...runs('x', 'old-id'),
     }),
   },
   {
     is: 'whose container has another hash is not',
-    pod: podOf([c1], { annotations: { ...written(), ...told({ plainHash: 1 }) }, ...runs('app:v1', 'old-id') }),
+    pod: podOf([c1], {
+      annotations: { ...written(), ...metadataAnnotation({ plainHash: 1 }) },
+      ...runs('app:v1', 'old-id'),
+    }),
     obstacle: /imageID not changed/,
   },
   {
@@ -105,7 +108,7 @@ const cases: { is: string; pod: Pod; obstacle?: RegExp }[] = [
     is: 'whose variables are old is not',
     pod: podOf([withEnv], {
       labels: { k: 'v' },
-      annotations: { ...written({ updatesEnv: true }), ...told({ extractedEnvFromMetadataHash: 7 }) },
+      annotations: { ...written({ updatesEnv: true }), ...metadataAnnotation({ extractedEnvFromMetadataHash: 7 }) },
       ...runs('app:v2', 'new-id'),
     }),
     obstacle: /hash consistent/,
@@ -114,7 +117,10 @@ const cases: { is: string; pod: Pod; obstacle?: RegExp }[] = [
     is: 'whose variables are new is done',
     pod: podOf([withEnv], {
       labels: { k: 'v' },
-      annotations: { ...written({ updatesEnv: true }), ...told({ extractedEnvFromMetadataHash: envHash }) },
+      annotations: {
+        ...written({ updatesEnv: true }),
+        ...metadataAnnotation({ extractedEnvFromMetadataHash: envHash }),
+      },
       ...runs('app:v2', 'new-id'),
     }),
   },

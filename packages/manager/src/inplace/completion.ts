@@ -45,16 +45,16 @@ export function isBatchDone(pod: Pod, gates: FeatureGates): boolean {
 
 /** Returns the reason why the containers of the current batch do not match the spec; undefined if they do. */
 export function containersObstacle(pod: Pod, state: InPlaceUpdateState, gates: FeatureGates): string | undefined {
-  const told = readRuntimeMeta(pod);
-  if (told === 'invalid') return 'invalid runtime-container-meta';
+  const reported = readRuntimeMeta(pod);
+  if (reported === 'invalid') return 'invalid runtime-container-meta';
   if (state.updatesEnv) {
-    if (!told) return 'waiting for all containers hash consistent, but runtime-container-meta not found';
-    if (!areConsistent(pod, told, isEnvConsistent)) return 'waiting for all containers hash consistent';
+    if (!reported) return 'waiting for all containers hash consistent, but runtime-container-meta not found';
+    if (!areConsistent(pod, reported, isEnvConsistent)) return 'waiting for all containers hash consistent';
   }
   if (gates.InPlaceWorkloadVerticalScaling && state.updatesResources && !haveResources(pod)) {
     return 'container resources not changed';
   }
-  if (told && areConsistent(pod, told, isPlainConsistent)) return undefined;
+  if (reported && areConsistent(pod, reported, isPlainConsistent)) return undefined;
   // The daemon's report may be stale, or there may be no daemon. The image IDs in the status are checked too.
   for (const [name, { imageID: last = '' }] of Object.entries(state.lastContainerStatuses ?? {})) {
     const status = pod.status?.containerStatuses?.find((each) => each.name === name);
@@ -71,16 +71,16 @@ export function containersObstacle(pod: Pod, state: InPlaceUpdateState, gates: F
  */
 function isSameImage({ spec }: Pod, container: string, running: string): boolean {
   const { image = '' } = spec?.containers.find(({ name }) => name === container) ?? {};
-  const [asked, told] = [nameAndTagOf(image), nameAndTagOf(running)];
-  return asked !== undefined && asked.name === told?.name && asked.tag === told.tag;
+  const [asked, reported] = [nameAndTagOf(image), nameAndTagOf(running)];
+  return asked !== undefined && asked.name === reported?.name && asked.tag === reported.tag;
 }
 
-type Consistency = (container: Container, told: RuntimeContainerMeta, pod: Pod) => boolean;
+type Consistency = (container: Container, reported: RuntimeContainerMeta, pod: Pod) => boolean;
 
-function areConsistent(pod: Pod, told: readonly RuntimeContainerMeta[], isConsistent: Consistency): boolean {
+function areConsistent(pod: Pod, reported: readonly RuntimeContainerMeta[], isConsistent: Consistency): boolean {
   return (pod.spec?.containers ?? []).every((container) => {
     const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
-    const meta = told.find(({ name }) => name === container.name);
+    const meta = reported.find(({ name }) => name === container.name);
     return (
       status !== undefined && meta?.containerID === (status.containerID ?? '') && isConsistent(container, meta!, pod)
     );

@@ -28,7 +28,7 @@ const toV2: UpdateSpec = {
 };
 const owner = 'default/web';
 
-const podNamed = (name: string): Pod => {
+const makePod = (name: string): Pod => {
   const pod = podOf([{ name: 'c1', image: 'app:v1' }], { labels: { 'controller-revision-hash': 'rev-1' } });
   return { ...pod, metadata: { ...pod.metadata, name, uid: name } };
 };
@@ -154,20 +154,20 @@ for (const { name, policy, happens, way } of rows) {
   test(`the update type is decided if ${name}: ${policy}`, () => {
     const clock = virtualClock();
     const refusals = createRefusals(clock);
-    const pod = podNamed('a');
+    const pod = makePod('a');
     const { id } = idsOf(pod, refusals);
     const recreation = { workload: pod, revision: 'rev-2', pod: () => pod };
     const [marking] = permissionsAt(refusals).beforeRecreation([patch(pod, {})], recreation);
     const ids = { update: id, recreation: (marking?.type === 'patch' ? marking.dryRun?.id : undefined) ?? '' };
     happens((what, error) => refusals.refuse(owner, ids[what], error), clock);
-    assert.deepEqual(permissionsAt(refusals).wayFor(pod, toV2, policy), way);
+    assert.deepEqual(permissionsAt(refusals).updateTypeFor(pod, toV2, policy), way);
   });
 }
 
 test('one Pod of a revision is preceded by a dry run of all its writes, and the others wait for it', () => {
   const refusals = createRefusals(virtualClock());
   const engine = engineAt(refusals);
-  const started = ['a', 'b'].map((name) => startUpdate(podNamed(name), toV2, engine, now));
+  const started = ['a', 'b'].map((name) => startUpdate(makePod(name), toV2, engine, now));
   const [first, second] = started.map(([gate]) => gate?.dryRun);
   assert.equal(first?.id, second?.id);
   assert.deepEqual([first?.writes.length, second?.writes.length], [1, 0]);
@@ -177,13 +177,13 @@ test('one Pod of a revision is preceded by a dry run of all its writes, and the 
   assert.deepEqual(spec?.containers, [{ name: 'c1', image: 'app:v2' }]);
 
   refusals.acceptDryRun(owner, first?.id ?? '');
-  const [gate] = startUpdate(podNamed('c'), toV2, engineAt(refusals), now);
+  const [gate] = startUpdate(makePod('c'), toV2, engineAt(refusals), now);
   assert.equal(gate?.dryRun, undefined);
 });
 
 test('a single write needs no dry run', () => {
-  const { readinessGates: _, ...spec } = podNamed('a').spec!;
-  const started = startUpdate({ ...podNamed('a'), spec }, toV2, engineAt(createRefusals(virtualClock())), now);
+  const { readinessGates: _, ...spec } = makePod('a').spec!;
+  const started = startUpdate({ ...makePod('a'), spec }, toV2, engineAt(createRefusals(virtualClock())), now);
   assert.deepEqual(
     started.map(({ dryRun }) => dryRun),
     [undefined],
@@ -192,13 +192,13 @@ test('a single write needs no dry run', () => {
 
 test('a Pod that was refused while others may be updated gets its own dry run', () => {
   const refusals = createRefusals(virtualClock());
-  const { id, own } = idsOf(podNamed('a'), refusals);
+  const { id, own } = idsOf(makePod('a'), refusals);
   refusals.acceptDryRun(owner, id);
   refusals.refuse(owner, own, denied);
-  assert.deepEqual(idsOf(podNamed('a'), refusals), { id: own, own });
+  assert.deepEqual(idsOf(makePod('a'), refusals), { id: own, own });
   const permissions = permissionsAt(refusals);
   assert.deepEqual(
-    ['a', 'b'].map((name) => permissions.wasRefused(podNamed(name), toV2)),
+    ['a', 'b'].map((name) => permissions.wasRefused(makePod(name), toV2)),
     [true, false],
   );
 });
@@ -206,7 +206,7 @@ test('a Pod that was refused while others may be updated gets its own dry run', 
 test('Pods with other resources get their own dry run, as they may be resized in other ways', () => {
   const resize: UpdateSpec = { ...toV2, images: {}, resources: { c1: { limits: { memory: '1Gi' } } } };
   const withMemory = (memory: string): Pod => {
-    const pod = podNamed('a');
+    const pod = makePod('a');
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
     const containers = [{ name: 'c1', image: 'app:v1', resources: { limits: { memory } }, resizePolicy }];
     return { ...pod, spec: { ...pod.spec!, containers } };
@@ -232,7 +232,7 @@ test('while a batch is held back the Pod is ready, and a dry run precedes its ne
     next: noChanges,
     batches: [],
   };
-  const base = podNamed('a');
+  const base = makePod('a');
   const pod: Pod = {
     ...base,
     metadata: {

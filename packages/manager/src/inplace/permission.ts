@@ -29,12 +29,12 @@ import { previewFirstBatch } from './batch.ts';
 import type { UpdateSpec } from './state.ts';
 
 /** Inputs of the writes of an update besides the Pod. */
-type Revising = { readonly settings: ManagerSettings; readonly revisionLabels: RevisionLabels };
+type RevisionContext = { readonly settings: ManagerSettings; readonly revisionLabels: RevisionLabels };
 
 export type PodUpdatePolicy = 'ReCreate' | 'InPlaceIfPossible' | 'InPlaceOnly';
 
 /** The update type for a Pod at this time, or the reason why it cannot be updated for a while. */
-export type Way = 'InPlace' | 'ReCreate' | { readonly fault: string };
+export type UpdateType = 'InPlace' | 'ReCreate' | { readonly fault: string };
 
 /** Pods that are deleted in order to be recreated. */
 export type Recreation = {
@@ -51,15 +51,20 @@ export type Permissions = {
   /** Reports whether a write is in backoff: it will not be sent now. */
   isHeld(write: ObjectAction): boolean;
   /** Returns the way to bring a Pod to the revision, for a Pod that could be updated in place by this spec. */
-  wayFor(pod: Pod, spec: UpdateSpec, policy: PodUpdatePolicy): Way;
+  updateTypeFor(pod: Pod, spec: UpdateSpec, policy: PodUpdatePolicy): UpdateType;
   /**
    * Reports whether this Pod was refused, though other Pods may not have been. Such a Pod is updated after the others.
    */
   wasRefused(pod: Pod, spec: UpdateSpec): boolean;
   /** Returns the writes of an update in place, whose refusal is recorded for this Pod. */
-  remembered(writes: readonly PatchAction[], pod: Pod, spec: UpdateSpec): readonly PatchAction[];
+  withRefusalIds(writes: readonly PatchAction[], pod: Pod, spec: UpdateSpec): readonly PatchAction[];
   /** Returns the writes that drain a Pod, after a dry run of its update if none for Pods like this one was answered. */
-  afterDryRun(actions: readonly PatchAction[], pod: Pod, spec: UpdateSpec, revising: Revising): readonly PatchAction[];
+  afterDryRun(
+    actions: readonly PatchAction[],
+    pod: Pod,
+    spec: UpdateSpec,
+    context: RevisionContext,
+  ): readonly PatchAction[];
   /** Returns the refusal of the next batch of an update that has begun. */
   batchRefusal(pod: Pod): Refusal | undefined;
   /** Returns the reason why Pods cannot be recreated at a revision for a while. */
@@ -90,7 +95,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
   return {
     hasRefusals: () => refused.hasAny(),
     isHeld: (write) => refused.hasAny() && (refused.find(refusalIdOf(write))?.retryInMs ?? 0) > 0,
-    wayFor(pod, spec, policy) {
+    updateTypeFor(pod, spec, policy) {
       const refusal = refusalOf(pod, spec);
       if (!refusal) return 'InPlace';
       if (policy === 'InPlaceIfPossible' && isRefused(refusal.error)) {
@@ -105,11 +110,11 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       return refusal.retryInMs > 0 ? { fault: messageOf(refusal.error) } : 'InPlace';
     },
     wasRefused: (pod, spec) => refused.hasAny() && refused.find(ownId(alikeId(pod, spec), pod)) !== undefined,
-    remembered(writes, pod, spec) {
+    withRefusalIds(writes, pod, spec) {
       const refusalId = ownId(alikeId(pod, spec), pod);
       return writes.map((write) => ({ ...write, refusalId }));
     },
-    afterDryRun(actions, pod, spec, revising) {
+    afterDryRun(actions, pod, spec, context) {
       const [first, ...rest] = actions;
       if (!first) return actions;
       const alike = alikeId(pod, spec);
@@ -118,7 +123,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       const isAlone = budgetNameOf(pod) !== undefined || (isKnown(alike) && refused.find(own) !== undefined);
       const id = isAlone ? own : alike;
       if (!isAlone && isKnown(id)) return actions;
-      const dryRun = dryRunOf(id, () => writesOf(pod, spec, revising));
+      const dryRun = dryRunOf(id, () => writesOf(pod, spec, context));
       return [afterDryRun(first, { ...dryRun, ownId: own }), ...rest];
     },
     batchRefusal: (pod) => (refused.hasAny() ? refused.find(batchId(pod)) : undefined),
@@ -131,9 +136,9 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       const id = recreationId(revision);
       if (!first || !('object' in first) || isKnown(id)) return actions;
       const message = `failed to recreate pod {name} for update(revision ${revision}): {error}`;
-      const announcement = { about: workload, failed: { reason: 'FailedUpdatePodReCreate', message } };
+      const outcomeEvents = { about: workload, failed: { reason: 'FailedUpdatePodReCreate', message } };
       const dryRun = dryRunOf(id, () => [create(pod())]);
-      return [afterDryRun(first, { ...dryRun, announcement }), ...rest];
+      return [afterDryRun(first, { ...dryRun, outcomeEvents }), ...rest];
     },
   };
 }
@@ -142,10 +147,10 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
  * Returns the first writes of an in-place update. Later batches get no dry run: an update whose first batch never
  * becomes ready does not reach them, and users may have ordered their containers for this reason.
  */
-function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revising): readonly PatchAction[] {
+function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: RevisionContext): readonly PatchAction[] {
   const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
-  const begun: Pod = { ...pod, metadata: { ...pod.metadata, labels } };
-  const { pod: changed, resize } = previewFirstBatch(begun, spec, settings);
+  const relabelled: Pod = { ...pod, metadata: { ...pod.metadata, labels } };
+  const { pod: changed, resize } = previewFirstBatch(relabelled, spec, settings);
   return [...(resize ? [resize] : []), patchPod(pod, changed)];
 }
 

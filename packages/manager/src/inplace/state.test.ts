@@ -18,7 +18,7 @@ import {
   type UpdateSpec,
 } from './state.ts';
 
-const begun: InPlaceUpdateState = {
+const started: InPlaceUpdateState = {
   revision: 'rev_new',
   updateTimestamp: '2026-01-01T12:00:00Z',
   updatesEnv: false,
@@ -30,13 +30,13 @@ const begun: InPlaceUpdateState = {
 
 test('the state of a pending update is what Go writes', () => {
   assert.equal(
-    formatState(begun),
+    formatState(started),
     '{"revision":"rev_new","updateTimestamp":"2026-01-01T12:00:00Z","lastContainerStatuses":null,"updateImages":true}',
   );
 });
 
 const full: InPlaceUpdateState = {
-  ...begun,
+  ...started,
   updatesEnv: true,
   updatesResources: true,
   lastContainerStatuses: { b: { imageID: 'y' }, a: { imageID: 'x' } },
@@ -63,7 +63,7 @@ test('the state of an update in progress is what Go writes', () => {
   );
 });
 
-for (const [name, state] of Object.entries({ begun, full })) {
+for (const [name, state] of Object.entries({ begun: started, full })) {
   for (const annotation of [inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation]) {
     test(`a state that is ${name} survives a round trip through ${annotation}`, () => {
       const read = readState(podOf([], { annotations: { [annotation]: formatState(state) } }));

@@ -5,7 +5,7 @@ import { computeQosClass } from '@kruise/api/core/pod-qos';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 import { cloneSetVolumeClaimTemplateHashAnnotation } from '@kruise/api/kruise/well-known';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
-import { jsonPatchOf, type PatchOperation } from '@kruise/client/json-patch-diff';
+import { createJsonPatch, type PatchOperation } from '@kruise/client/json-patch-diff';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
 import { isQuantity } from '@kruise/values/quantity';
 import type { FeatureGates } from '../feature-gates.ts';
@@ -55,7 +55,7 @@ function compare(
   }
   const [old, wanted] = [podTemplateOf(from), podTemplateOf(to)];
   if (!old || !wanted) return 'a revision cannot be read';
-  const operations = jsonPatchOf(from.data, to.data).map((operation) => ({
+  const operations = createJsonPatch(from.data, to.data).map((operation) => ({
     ...operation,
     path: operation.path.replace('/spec/template', ''),
   }));

@@ -59,12 +59,12 @@ export function startUpdate(
     batches: [],
   };
   const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
-  const begun = marked({ ...pod, metadata: { ...pod.metadata, labels } });
+  const relabelled = marked({ ...pod, metadata: { ...pod.metadata, labels } });
   const writes =
     spec.graceSeconds > 0
-      ? [patchPod(pod, withGrace(begun, state, spec))]
-      : writeBatch(pod, applyBatch(begun, spec, state, settings, now));
-  const actions = [...draining, ...permissions.remembered(writes, pod, spec)];
+      ? [patchPod(pod, withGrace(relabelled, state, spec))]
+      : writeBatch(pod, applyBatch(relabelled, spec, state, settings, now));
+  const actions = [...draining, ...permissions.withRefusalIds(writes, pod, spec)];
   // A single write that changes the containers needs no dry run: if it is refused, nothing has been done.
   return actions.length === 1 && spec.graceSeconds === 0
     ? actions
@@ -166,16 +166,16 @@ function sendBatch(
 ): Refresh {
   if (writes.length === 0) return { actions: [] };
   const id = batchId(pod);
-  const remembered = writes.map((write) => ({ ...write, refusalId: id }));
+  const identified = writes.map((write) => ({ ...write, refusalId: id }));
   const refusal = permissions.batchRefusal(pod);
-  if (!refusal) return { actions: remembered };
+  if (!refusal) return { actions: identified };
   const isVertical = state.updatesResources && !state.updatesImages && !state.updatesEnv;
   const isDrained = hasReadinessGate(pod, inPlaceUpdateReadyCondition) && !isVertical;
   if (refusal.retryInMs > 0) {
     const actions = isDrained ? endInPlaceUpdate(pod, now) : [];
     return { actions, requeueAfterSeconds: refusal.retryInMs / 1000 };
   }
-  const [first, ...rest] = [...(isDrained ? [beginInPlaceUpdate(pod, now)] : []), ...remembered];
+  const [first, ...rest] = [...(isDrained ? [beginInPlaceUpdate(pod, now)] : []), ...identified];
   return { actions: [afterDryRun(first!, { id, ownId: id, writes }), ...rest] };
 }
 

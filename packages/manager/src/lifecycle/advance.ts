@@ -4,7 +4,7 @@ import type { PatchAction } from '@kruise/client/actions';
 import type { Instant } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
 import { updateObstacle } from '../inplace/completion.ts';
-import { changeState, forgetHolds, isAllHooked, lifecycleStateOf } from './lifecycle.ts';
+import { changeState, isAllHooked, lifecycleStateOf, removeStaleHolds } from './lifecycle.ts';
 
 /** Predicates that decide whether a Pod can leave its lifecycle state. */
 export type Progress = {
@@ -40,6 +40,6 @@ export function advanceState(
     case 'PreparingDelete':
       return [];
     default:
-      return forgetHolds(pod, now);
+      return removeStaleHolds(pod, now);
   }
 }

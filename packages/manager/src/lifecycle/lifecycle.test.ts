@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { kruisePodReadyCondition, type LifecycleState, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
 import { instantOf } from '@kruise/values/time';
-import { changeState, forgetHolds, isAllHooked, isHooked } from './lifecycle.ts';
+import { changeState, isAllHooked, isHooked, removeStaleHolds } from './lifecycle.ts';
 
 const now = instantOf(2026, 1, 1);
 const hook = { labelsHandler: { hold: 'yes', keep: 'yes' }, finalizersHandler: ['example.com/f'] };
@@ -75,21 +75,21 @@ test('a restored hook is restored completely', () => {
 });
 
 const held = '[{"userAgent":"Lifecycle","key":"preUpdateHook"}]';
-const marks: { to: LifecycleState; message?: string; says: string | undefined; ready?: string | undefined }[] = [
-  { to: 'PreparingDelete', says: '[{"userAgent":"Lifecycle","key":"preDeleteHook"}]', ready: 'False' },
-  { to: 'PreparingUpdate', says: held, ready: 'False' },
-  { to: 'Updated', message: held, says: '[]' },
-  { to: 'Normal', message: held, says: '[]' },
-  { to: 'Updating', says: undefined },
+const marks: { to: LifecycleState; message?: string; expected: string | undefined; ready?: string | undefined }[] = [
+  { to: 'PreparingDelete', expected: '[{"userAgent":"Lifecycle","key":"preDeleteHook"}]', ready: 'False' },
+  { to: 'PreparingUpdate', expected: held, ready: 'False' },
+  { to: 'Updated', message: held, expected: '[]' },
+  { to: 'Normal', message: held, expected: '[]' },
+  { to: 'Updating', expected: undefined },
 ];
-for (const { to, message, says, ready } of marks) {
-  test(`in the transition to ${to} a hook with markPodNotReady writes ${says === undefined ? 'nothing' : `status ${says}`}`, () => {
+for (const { to, message, expected, ready } of marks) {
+  test(`in the transition to ${to} a hook with markPodNotReady writes ${expected === undefined ? 'nothing' : `status ${expected}`}`, () => {
     const actions = changeState(podWith(message ? { message } : {}), { to, markNotReady: true }, now);
     const status = actions.find(({ subresource }) => subresource === 'status')?.patch as
       | { status?: Pod['status'] }
       | undefined;
     const conditions = status?.status?.conditions ?? [];
-    assert.equal(conditions.find(({ type }) => type === kruisePodReadyCondition)?.message, says);
+    assert.equal(conditions.find(({ type }) => type === kruisePodReadyCondition)?.message, expected);
     assert.equal(conditions.find(({ type }) => type === 'Ready')?.status, ready);
   });
 }
@@ -99,12 +99,12 @@ test('a Pod that waits in no hook becomes ready, one key after the other', () =>
     { userAgent: 'Lifecycle', key: 'preDeleteHook' },
     { userAgent: 'Lifecycle', key: 'preUpdateHook' },
   ];
-  const saidAfter = (keys: readonly object[]) =>
-    forgetHolds(podWith({ message: JSON.stringify(keys) }), now).map(({ patch }) => {
+  const messagesAfter = (keys: readonly object[]) =>
+    removeStaleHolds(podWith({ message: JSON.stringify(keys) }), now).map(({ patch }) => {
       const { status } = patch as { status?: Pod['status'] };
       return status?.conditions?.[0]?.message;
     });
-  assert.deepEqual(saidAfter(both), [JSON.stringify(both.slice(1))]);
-  assert.deepEqual(saidAfter(both.slice(1)), ['[]']);
-  assert.deepEqual(saidAfter([{ userAgent: 'Somebody', key: 'else' }]), []);
+  assert.deepEqual(messagesAfter(both), [JSON.stringify(both.slice(1))]);
+  assert.deepEqual(messagesAfter(both.slice(1)), ['[]']);
+  assert.deepEqual(messagesAfter([{ userAgent: 'Somebody', key: 'else' }]), []);
 });

@@ -23,7 +23,7 @@ export function lifecycleStateOf({ metadata }: Pod): LifecycleState | undefined 
 }
 
 /** Returns the metadata of a Pod in a state. */
-export function stateMarks(state: LifecycleState, now: Instant) {
+export function stateMetadata(state: LifecycleState, now: Instant) {
   return {
     labels: { [lifecycleStateLabel]: state },
     annotations: { [lifecycleTimestampAnnotation]: formatTime(now) },
@@ -64,7 +64,7 @@ export function changeState(
   now: Instant,
 ): PatchAction[] {
   const readiness = markNotReady ? readinessActions(pod, to, now) : [];
-  const marks = lifecycleStateOf(pod) === to ? undefined : stateMarks(to, now);
+  const marks = lifecycleStateOf(pod) === to ? undefined : stateMetadata(to, now);
   if (!marks) return readiness;
   const { metadata } = pod;
   const missing = (restoring?.finalizersHandler ?? []).filter((each) => !metadata.finalizers?.includes(each));
@@ -106,7 +106,7 @@ function readinessActions(pod: Pod, state: LifecycleState, now: Instant): PatchA
  * Removes stale NotReady keys from a Pod that waits in no hook: the controller that set one may have been killed before
  * it removed the key.
  */
-export function forgetHolds(pod: Pod, now: Instant): PatchAction[] {
+export function removeStaleHolds(pod: Pod, now: Instant): PatchAction[] {
   if (!isConditionFalse(pod.status?.conditions, kruisePodReadyCondition)) return [];
   // Each write has the observed resourceVersion as its precondition, so only one is possible at a time.
   return [beforeDeletion, beforeUpdate].flatMap((key) => releaseNotReady(pod, key, now)).slice(0, 1);

@@ -7,12 +7,12 @@ import { type KindName, kindNameIn, listIn, membersOf, readConfigured } from '..
 type Reference = { readonly apiVersion: string; readonly kind: string };
 
 /** Returns the allowed kinds. Throws `ParseError` if the list cannot be parsed. */
-export function whiteListIn(caches: Caches, namespace: string): readonly KindName[] {
-  return readConfigured(caches, namespace, persistentPodStateWhiteListKey, readWhiteList);
+export function readAllowlistFrom(caches: Caches, namespace: string): readonly KindName[] {
+  return readConfigured(caches, namespace, persistentPodStateWhiteListKey, parseAllowlist);
 }
 
 /** Reads `{"workloads":[{"Group":…,"Version":…,"Kind":…}]}`. */
-export function readWhiteList(value: unknown): readonly KindName[] {
+export function parseAllowlist(value: unknown): readonly KindName[] {
   return listIn(membersOf(value), 'workloads').map((each) => kindNameIn(membersOf(each)));
 }
 

@@ -4,7 +4,7 @@ import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { InPlaceUpdateStrategy } from '@kruise/api/kruise/in-place-update';
 import { imagePreDownloadCreatedLabel, imagePreDownloadIgnoredLabel } from '@kruise/api/kruise/well-known';
 import type { LabelSelector } from '@kruise/api/meta/label-selector';
-import { type Action, announced, create, optional, patch } from '@kruise/client/actions';
+import { type Action, asOptional, create, patch, withOutcomeEvents } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { podRevisionLabel, podTemplateOf, revisionHashLabel } from '@kruise/machinery/controller-revision';
 import { controllerReference, type Owner } from '@kruise/machinery/owner-references';
@@ -29,7 +29,7 @@ export function isPreDownloadSettled({ metadata: { labels = {} } }: ControllerRe
 
 /** Labels a revision whose images need no pre-download. */
 export function ignorePreDownload(revision: ControllerRevision): Action {
-  return optional(patch(revision, { metadata: { labels: { [imagePreDownloadIgnoredLabel]: 'true' } } }));
+  return asOptional(patch(revision, { metadata: { labels: { [imagePreDownloadIgnoredLabel]: 'true' } } }));
 }
 
 /**
@@ -40,15 +40,15 @@ export function preDownload(download: PreDownload): readonly Action[] {
   const jobs = newImages(download).map(({ container, image }) => {
     const job = jobFor(download, container, image);
     const { name = '' } = job.metadata;
-    return optional(
-      announced(create(job), {
+    return asOptional(
+      withOutcomeEvents(create(job), {
         about: workload,
         done: { reason: 'CreatedImagePullJob', message: `created ImagePullJob ${name} for image: ${image}` },
         failed: { reason: 'FailedCreateImagePullJob', message: `failed to create ImagePullJob ${name}: {error}` },
       }),
     );
   });
-  return [...jobs, optional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } }))];
+  return [...jobs, asOptional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } }))];
 }
 
 function newImages({ from, to }: PreDownload) {

@@ -113,15 +113,15 @@ function newPod({ of = 'apps.kruise.io/v1beta1', nodeName = '', state = 'Normal'
   };
 }
 
-for (const { of, says } of [
-  { of: 'apps.kruise.io/v1beta1', says: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
-  { of: 'apps/v1', says: [kruisePodReadyCondition] },
+for (const { of, writes } of [
+  { of: 'apps.kruise.io/v1beta1', writes: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
+  { of: 'apps/v1', writes: [kruisePodReadyCondition] },
 ]) {
-  test(`for a new Pod with both gates, of a workload of ${of}, the controller writes ${says.join(' and ')}`, () => {
+  test(`for a new Pod with both gates, of a workload of ${of}, the controller writes ${writes.join(' and ')}`, () => {
     const actions = decide(newPod({ of, nodeName: 'node' }), now).actions as readonly PatchAction[];
     assert.deepEqual(
       writtenBy(actions)?.map(([type, status]) => `${type} ${status}`),
-      says.map((type) => `${type} True`),
+      writes.map((type) => `${type} True`),
     );
   });
 }
@@ -147,9 +147,9 @@ test('a clock far behind delays no Pod', () => {
 });
 
 test('the workload initializes both gates of a Pod, and later writes only its own', () => {
-  const says = (pod: Pod) => writtenBy(endInPlaceUpdate(pod, now))?.map(([type, status]) => `${type} ${status}`);
+  const writes = (pod: Pod) => writtenBy(endInPlaceUpdate(pod, now))?.map(([type, status]) => `${type} ${status}`);
   const pod = newPod({ nodeName: 'node' });
-  assert.deepEqual(says(pod), [`${inPlaceUpdateReadyCondition} True`, `${kruisePodReadyCondition} True`]);
+  assert.deepEqual(writes(pod), [`${inPlaceUpdateReadyCondition} True`, `${kruisePodReadyCondition} True`]);
   const held = { ...pod, status: { conditions: [{ type: kruisePodReadyCondition, status: 'False' } as const] } };
-  assert.deepEqual(says(held), [`${inPlaceUpdateReadyCondition} True`]);
+  assert.deepEqual(writes(held), [`${inPlaceUpdateReadyCondition} True`]);
 });

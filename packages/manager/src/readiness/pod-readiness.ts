@@ -33,16 +33,16 @@ export function beginInPlaceUpdate(pod: Pod, now: Instant): PatchAction {
 }
 
 /** Reports whether the condition of Kruise's readiness gate has not been set yet. */
-export function awaitsFirstWord(pod: Pod): boolean {
+export function isGateUninitialized(pod: Pod): boolean {
   return (
     hasReadinessGate(pod, kruisePodReadyCondition) && !findCondition(pod.status?.conditions, kruisePodReadyCondition)
   );
 }
 
 /** Reports whether neither readiness gate has a condition yet. */
-export function awaitsBothWords(pod: Pod): boolean {
-  const hasWord = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition) !== undefined;
-  return !hasWord && awaitsFirstWord(pod) && hasReadinessGate(pod, inPlaceUpdateReadyCondition);
+export function areGatesUninitialized(pod: Pod): boolean {
+  const hasCondition = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition) !== undefined;
+  return !hasCondition && isGateUninitialized(pod) && hasReadinessGate(pod, inPlaceUpdateReadyCondition);
 }
 
 /**
@@ -52,7 +52,7 @@ export function awaitsBothWords(pod: Pod): boolean {
 export function endInPlaceUpdate(pod: Pod, now: Instant): PatchAction[] {
   const present = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition);
   if (present?.status === 'True' && !present.reason && !present.message) return [];
-  const gates = [inPlaceUpdateReadyCondition, ...(awaitsFirstWord(pod) ? [kruisePodReadyCondition] : [])];
+  const gates = [inPlaceUpdateReadyCondition, ...(isGateUninitialized(pod) ? [kruisePodReadyCondition] : [])];
   return [openGates(pod, gates, now, { atVersion: true })];
 }
 

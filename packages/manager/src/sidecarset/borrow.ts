@@ -12,7 +12,7 @@ type EnvVar = NonNullable<Container['env']>[number];
  * Returns the sidecar with the mounts, devices and variables that it shares, and the variable that marks it as
  * injected.
  */
-export function withBorrowed(sidecar: SidecarContainer, pod: Pod): SidecarContainer {
+export function withSharedFields(sidecar: SidecarContainer, pod: Pod): SidecarContainer {
   const apps = (pod.spec?.containers ?? []).filter((container) => !isInjected(container));
   const { volumeMounts: ownMounts = [], volumeDevices: ownDevices = [] } = sidecar;
   const shared = sidecar.shareVolumePolicy?.type === 'enabled' ? apps : [];

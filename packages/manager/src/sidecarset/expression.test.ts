@@ -46,31 +46,31 @@ for (const { text, with: variables, gives } of values) {
   });
 }
 
-const faults: { text: string; says: string | RegExp }[] = [
-  { text: '2 / 40m', says: 'division by quantity' },
-  { text: '40m * 2m', says: 'multiplication of two quantities' },
-  { text: '10/0', says: 'division by zero' },
-  { text: '1 - 2', says: 'calculation result is negative: -1' },
-  { text: '1Mi - 2Mi', says: 'calculation result is negative: -1Mi' },
-  { text: 'disk*2', says: 'undefined variable: disk' },
-  { text: 'sqrt(2)', says: 'unknown function: sqrt' },
-  { text: 'max(1)', says: 'max function requires exactly 2 arguments, got 1' },
-  { text: 'max(disk, 1)', says: 'undefined variable: disk' },
-  { text: 'disk +', says: 'undefined variable: disk' },
-  { text: 'cpu *', says: 'parse error: syntax error at line 1, col 6' },
-  { text: '', says: 'parse error: syntax error at line 1, col 1' },
-  { text: 'max()', says: 'parse error: syntax error at line 1, col 6' },
-  { text: 'max(1,2,3)', says: 'parse error: syntax error at line 1, col 9' },
-  { text: '(2 + 3', says: 'parse error: syntax error at line 1, col 7' },
-  { text: '2 +\n@', says: 'parse error: syntax error at line 2, col 2' },
-  { text: '5%%', says: /^parse error/ },
-  { text: '5..5', says: /^parse error/ },
-  { text: '+5', says: /^parse error/ },
-  { text: '1e3m', says: /^quantities must match/ },
+const faults: { text: string; expectedMessage: string | RegExp }[] = [
+  { text: '2 / 40m', expectedMessage: 'division by quantity' },
+  { text: '40m * 2m', expectedMessage: 'multiplication of two quantities' },
+  { text: '10/0', expectedMessage: 'division by zero' },
+  { text: '1 - 2', expectedMessage: 'calculation result is negative: -1' },
+  { text: '1Mi - 2Mi', expectedMessage: 'calculation result is negative: -1Mi' },
+  { text: 'disk*2', expectedMessage: 'undefined variable: disk' },
+  { text: 'sqrt(2)', expectedMessage: 'unknown function: sqrt' },
+  { text: 'max(1)', expectedMessage: 'max function requires exactly 2 arguments, got 1' },
+  { text: 'max(disk, 1)', expectedMessage: 'undefined variable: disk' },
+  { text: 'disk +', expectedMessage: 'undefined variable: disk' },
+  { text: 'cpu *', expectedMessage: 'parse error: syntax error at line 1, col 6' },
+  { text: '', expectedMessage: 'parse error: syntax error at line 1, col 1' },
+  { text: 'max()', expectedMessage: 'parse error: syntax error at line 1, col 6' },
+  { text: 'max(1,2,3)', expectedMessage: 'parse error: syntax error at line 1, col 9' },
+  { text: '(2 + 3', expectedMessage: 'parse error: syntax error at line 1, col 7' },
+  { text: '2 +\n@', expectedMessage: 'parse error: syntax error at line 2, col 2' },
+  { text: '5%%', expectedMessage: /^parse error/ },
+  { text: '5..5', expectedMessage: /^parse error/ },
+  { text: '+5', expectedMessage: /^parse error/ },
+  { text: '1e3m', expectedMessage: /^quantities must match/ },
 ];
-for (const { text, says } of faults) {
-  test(`${JSON.stringify(text)} is refused: ${says}`, () => {
-    const message = typeof says === 'string' ? says : (says as RegExp);
+for (const { text, expectedMessage } of faults) {
+  test(`${JSON.stringify(text)} is refused: ${expectedMessage}`, () => {
+    const message = typeof expectedMessage === 'string' ? expectedMessage : (expectedMessage as RegExp);
     assert.throws(() => evaluate(text, { cpu: 1 }), { name: 'ParseError', message });
   });
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type Volume, volume } from '@kruise/api/core/volume';
 import { type SidecarContainer, type SidecarSetSpec, typedSidecarContainer } from '@kruise/api/kruise/sidecarset';
-import { inGoOrder } from '@kruise/machinery/controller-revision';
+import { toGoOrder } from '@kruise/machinery/controller-revision';
 import { safeEncode } from '@kruise/machinery/hash';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { type Codec, codecOf } from '@kruise/schema/codec';
@@ -49,7 +49,7 @@ export function sidecarSetData(spec: SidecarSetSpec): JsonObject {
   const listed = <T>(list: readonly T[] | undefined, write: (item: T) => unknown) =>
     list && list.length > 0 ? list.map(write) : null;
   const asIs = <T>(item: T) => item;
-  return inGoOrder({
+  return toGoOrder({
     spec: {
       $patch: 'replace',
       containers: listed(spec.containers, containers.canonical),

@@ -25,7 +25,10 @@ export function namesInPod(sidecar: SidecarContainer): readonly string[] {
 }
 
 /** Returns the working and the idle container of the pair. Without an annotation the second one works. */
-export function turnsOf(pod: Pod, sidecar: SidecarContainer): { readonly working: string; readonly standby: string } {
+export function workingPairOf(
+  pod: Pod,
+  sidecar: SidecarContainer,
+): { readonly working: string; readonly standby: string } {
   const [first, second] = pairOf(sidecar);
   return workingContainersOf(pod)[sidecar.name] === first
     ? { working: first, standby: second }

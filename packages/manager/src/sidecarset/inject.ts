@@ -12,7 +12,7 @@ import {
 import { compareStrings } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
-import { withBorrowed } from './borrow.ts';
+import { withSharedFields } from './borrow.ts';
 import { isHotUpgraded, pairAnnotations, pairOfContainers } from './hot-upgrade.ts';
 import { formatMarks, hashWithoutImageOf, injectedSets, parseMarks, stampOf, withMark } from './marks.ts';
 import { patchedAnnotations } from './pod-metadata.ts';
@@ -67,7 +67,7 @@ function sidecarsFor(pod: Pod, sidecarSets: readonly SidecarSet[]) {
   const made = (sidecar: SidecarContainer): readonly SidecarContainer[] => {
     const { resourcesPolicy: policy } = sidecar;
     const sized = policy ? { ...sidecar, resources: resourcesFor(policy, pod, names) } : sidecar;
-    const whole = withBorrowed(sized, pod);
+    const whole = withSharedFields(sized, pod);
     return pairs.includes(sidecar) ? pairOfContainers(whole) : [whole];
   };
   return { initContainers: initContainers.flatMap(made), containers: containers.flatMap(made), pairs };

@@ -136,8 +136,8 @@ export function formatUpdateStates(states: BySet<UpdateState>): string {
     .toSorted(([a], [b]) => compareStrings(a, b))
     .map(([name, { revision, updateTimestamp, lastContainerStatuses }]) => {
       const last = stringifySorted(lastContainerStatuses ?? null);
-      const begun = `"revision":${stringify(revision)},"updateTimestamp":${stringify(updateTimestamp)}`;
-      return `${stringify(name)}:{${begun},"lastContainerStatuses":${last}}`;
+      const head = `"revision":${stringify(revision)},"updateTimestamp":${stringify(updateTimestamp)}`;
+      return `${stringify(name)}:{${head},"lastContainerStatuses":${last}}`;
     });
   return `{${written.join(',')}}`;
 }

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isPodReady } from '@kruise/machinery/pods';
 import { memoize } from '../memoize.ts';
-import { isHotUpgraded, namesInPod, pairOf, turnsOf } from './hot-upgrade.ts';
+import { isHotUpgraded, namesInPod, pairOf, workingPairOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 
 /** Reports whether a Pod has every sidecar of the SidecarSet, whatever its mark is. */
@@ -65,7 +65,7 @@ export function isRunningAndReady(pod: Pod): boolean {
 export function pairsToEmpty(pod: Pod, { spec }: SidecarSet) {
   const images = new Map(pod.spec?.containers.map(({ name, image }) => [name, image]));
   return (spec.containers ?? []).filter(isHotUpgraded).flatMap((sidecar) => {
-    const { working, standby } = turnsOf(pod, sidecar);
+    const { working, standby } = workingPairOf(pod, sidecar);
     const emptyImage = sidecar.upgradeStrategy?.hotUpgradeEmptyImage;
     const isIdle = !emptyImage || !images.has(standby) || images.get(standby) === emptyImage;
     return isIdle ? [] : [{ working, standby, emptyImage }];

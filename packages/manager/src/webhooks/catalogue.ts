@@ -12,7 +12,7 @@ import { advancedCronJobDefaulting, advancedCronJobValidating } from './advanced
 import { broadcastJobDefaulting, broadcastJobValidating } from './broadcastjob/webhooks.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import { containerRecreateRequestFilling } from './containerrecreaterequest/webhooks.ts';
-import { type WebhookContext, type WebhookMeans, webhookContext } from './context.ts';
+import { type WebhookContext, type WebhookDependencies, webhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
 import { definitionProtecting } from './deletion-protection/definitions.ts';
 import { namespaceProtecting } from './deletion-protection/namespaces.ts';
@@ -45,7 +45,7 @@ export type WebhookEntry = {
   /** The operations of its rule, which may depend on feature gates. */
   readonly operations: readonly Operation[] | ((settings: ManagerSettings) => readonly Operation[]);
   /** The objects that it applies to: Pods of ordinary namespaces, or only objects that are protected from deletion. */
-  readonly concerns?: 'pods' | 'protected';
+  readonly scope?: 'pods' | 'protected';
   /** A kind that the handler reads, and cannot work without. */
   readonly reads?: Kind;
   /** Reports whether the feature gates enable the webhook. Enabled if omitted. */
@@ -58,7 +58,7 @@ type KindOptions = {
   /** Also applies to deletions. */
   readonly guardsDeletion?: boolean;
   /** A suffix of the webhook's name after the kind. */
-  readonly called?: string;
+  readonly suffix?: string;
 };
 
 /** Returns the webhooks of a kind of Kruise; only the defaulting one if there is no validation. */
@@ -66,11 +66,11 @@ function ofKind(
   kind: string,
   defaulting: WebhookEntry['make'],
   validating?: WebhookEntry['make'],
-  { versions = ['v1alpha1', 'v1beta1'], guardsDeletion = false, called = '' }: KindOptions = {},
+  { versions = ['v1alpha1', 'v1beta1'], guardsDeletion = false, suffix = '' }: KindOptions = {},
 ): readonly WebhookEntry[] {
   const facts = { group: 'apps.kruise.io', versions, resource: `${kind}s` };
   const mutating: WebhookEntry = {
-    name: `m${kind}${called}.kb.io`,
+    name: `m${kind}${suffix}.kb.io`,
     type: 'mutating',
     path: `/mutate-apps-kruise-io-${kind}`,
     ...facts,
@@ -81,7 +81,7 @@ function ofKind(
   return [
     mutating,
     {
-      name: `v${kind}${called}.kb.io`,
+      name: `v${kind}${suffix}.kb.io`,
       type: 'validating',
       path: `/validate-apps-kruise-io-${kind}`,
       ...facts,
@@ -104,14 +104,14 @@ function onlyValidating(
 function protecting(
   kind: string,
   make: WebhookEntry['make'],
-  { group = '', versions = ['v1'], path = `/validate-${kind}`, called = kind, resource = `${kind}s` } = {},
+  { group = '', versions = ['v1'], path = `/validate-${kind}`, called: suffix = kind, resource = `${kind}s` } = {},
 ): WebhookEntry {
   const isOn = ({ gates }: ManagerSettings) => gates.ResourcesDeletionProtection;
-  const facts = { name: `v${called}.kb.io`, path, group, versions, resource };
-  return { ...facts, type: 'validating', operations: ['DELETE'], concerns: 'protected', isOn, make };
+  const facts = { name: `v${suffix}.kb.io`, path, group, versions, resource };
+  return { ...facts, type: 'validating', operations: ['DELETE'], scope: 'protected', isOn, make };
 }
 
-const builtin = (kind: string) => ({ group: 'apps', path: `/validate-apps-${kind}`, called: `builtin${kind}` });
+const builtin = (kind: string) => ({ group: 'apps', path: `/validate-apps-${kind}`, suffix: `builtin${kind}` });
 
 /** The rule for existing Pods. */
 const existingPods = {
@@ -119,7 +119,7 @@ const existingPods = {
   path: '/validate-pod',
   group: '',
   versions: ['v1'],
-  concerns: 'pods',
+  scope: 'pods',
   reads: podUnavailableBudget,
   isOn: ({ gates }: ManagerSettings) => gates.PodWebhook,
   make: podValidating,
@@ -135,7 +135,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     versions: ['v1'],
     resource: 'pods',
     operations: ['CREATE'],
-    concerns: 'pods',
+    scope: 'pods',
     reads: sidecarSet,
     isOn: ({ gates }) => gates.PodWebhook,
     make: podMutating,
@@ -169,8 +169,8 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     path: '/validate-apps-kruise-io-v1alpha1-ephemeraljob',
     versions: ['v1alpha1'],
   }),
-  ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
-  ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
+  ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { suffix: '-v1beta1' }),
+  ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { suffix: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
   onlyValidating('persistentpodstates', persistentPodStateValidating, {
     name: 'vpersistentpodstate.kb.io',
@@ -216,7 +216,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
 
 /** Returns the enabled webhooks by path, including the conversion webhook, if the kinds that they read are served. */
 export function webhooksFor(
-  means: WebhookMeans,
+  means: WebhookDependencies,
   isServed: (kind: Kind) => boolean = () => true,
 ): { readonly [path: string]: Webhook } {
   const entries = webhookCatalogue.filter(

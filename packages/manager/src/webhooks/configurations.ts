@@ -63,18 +63,18 @@ const outsideSystem = {
 };
 
 function webhookOf(entry: WebhookEntry, settings: ManagerSettings, clientConfigOf: ClientConfigOf) {
-  const { name, group, versions, resource, operations: asked, concerns } = entry;
+  const { name, group, versions, resource, operations: asked, scope } = entry;
   const operations = typeof asked === 'function' ? asked(settings) : asked;
   return {
     name,
     clientConfig: clientConfigOf(entry),
     rules: [{ apiGroups: [group], apiVersions: versions, resources: [resource], operations }],
     // An unavailable webhook must not block deletions.
-    failurePolicy: concerns === 'protected' ? ('Ignore' as const) : ('Fail' as const),
+    failurePolicy: scope === 'protected' ? ('Ignore' as const) : ('Fail' as const),
     sideEffects: 'None' as const,
     admissionReviewVersions: ['v1', 'v1beta1'],
     timeoutSeconds: 30,
-    ...(concerns === 'pods' ? { namespaceSelector: ordinaryNamespaces } : {}),
-    ...(concerns === 'protected' ? { namespaceSelector: outsideSystem, objectSelector: protectedObjects } : {}),
+    ...(scope === 'pods' ? { namespaceSelector: ordinaryNamespaces } : {}),
+    ...(scope === 'protected' ? { namespaceSelector: outsideSystem, objectSelector: protectedObjects } : {}),
   };
 }

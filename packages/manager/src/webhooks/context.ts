@@ -5,12 +5,12 @@ import type { Client } from '@kruise/client/client';
 import { type Caches, onceSynced } from '@kruise/client/informer';
 import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targets';
 import {
+  type AdmissionDecision,
   type AdmissionHandler,
+  type AdmissionRequestFor,
   admission,
   allow,
-  change,
-  type RequestFor,
-  type Verdict,
+  mutate,
   type Webhook,
 } from '@kruise/client/webhook';
 import { failure } from '@kruise/machinery/status';
@@ -22,13 +22,13 @@ import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../settings.ts';
 import { typed, withDefaults } from '../typed.ts';
-import { createLedger, type Ledger } from './ledger.ts';
+import { createStatusUpdater, type StatusUpdater } from './ledger.ts';
 
 /** The event source of webhooks. Only budgets record events. */
 export const budgetEventSource = 'pub-controller';
 
 /** Dependencies that the caller provides. */
-export type WebhookMeans = {
+export type WebhookDependencies = {
   readonly settings: ManagerSettings;
   /** Informer caches of the cluster. */
   readonly caches: Caches;
@@ -47,14 +47,14 @@ export type WebhookMeans = {
 };
 
 /** Dependencies of webhooks, with shared state. */
-export type WebhookContext = WebhookMeans & {
-  readonly ledger: Ledger;
+export type WebhookContext = WebhookDependencies & {
+  readonly statusUpdater: StatusUpdater;
   /** Discovery of custom workload kinds. */
   readonly kinds: ScaleTargets;
 };
 
-export function webhookContext(means: WebhookMeans): WebhookContext {
-  return { ...means, ledger: createLedger(means), kinds: createScaleTargets() };
+export function webhookContext(dependencies: WebhookDependencies): WebhookContext {
+  return { ...dependencies, statusUpdater: createStatusUpdater(dependencies), kinds: createScaleTargets() };
 }
 
 /** A refused deletion, and its user. */
@@ -79,23 +79,23 @@ export function handler<T>(handle: AdmissionHandler<T>): Webhook {
 }
 
 /** Refuses a request as OpenKruise does: with a code and a message, without a reason. */
-export function refuse(code: number, message: string): Verdict<never> {
-  const refusal: Status = failure({ code, message });
-  return { refusal };
+export function refuse(code: number, message: string): AdmissionDecision<never> {
+  const denial: Status = failure({ code, message });
+  return { denial };
 }
 
 /** Allows a request without errors. Otherwise refuses it with all errors and 422, or another code. */
-export function refuseFaults(causes: Iterable<Cause>, code = 422): Verdict<never> {
+export function refuseFaults(causes: Iterable<Cause>, code = 422): AdmissionDecision<never> {
   const found = [...causes];
   return found.length === 0 ? allow() : refuse(code, summary(found));
 }
 
 /** Returns the version of a request's resource. */
-export function versionOf({ resource }: RequestFor<unknown>): string {
+export function versionOf({ resource }: AdmissionRequestFor<unknown>): string {
   return resource.version;
 }
 
-export function unsupportedVersion(request: RequestFor<unknown>): Verdict<never> {
+export function unsupportedVersion(request: AdmissionRequestFor<unknown>): AdmissionDecision<never> {
   return refuse(400, `unsupported version: ${versionOf(request)}`);
 }
 
@@ -103,9 +103,9 @@ export function unsupportedVersion(request: RequestFor<unknown>): Verdict<never>
 export type Versions = { readonly [version: string]: Kind };
 
 /** Returns a webhook that sets defaults. `T` is the common part of the versions. */
-export function filling<T>(
+export function defaultingWebhook<T>(
   versions: Versions,
-  fill: (given: T, old: T | undefined, request: RequestFor<T>) => T,
+  fill: (given: T, old: T | undefined, request: AdmissionRequestFor<T>) => T,
 ): Webhook {
   return handler<T>((request) => {
     const kind = versions[versionOf(request)];
@@ -114,14 +114,14 @@ export function filling<T>(
     // The decoded object has the fields that all versions share.
     const old = oldObject && (typed(kind, oldObject) as T);
     // Create and update requests always have an object.
-    return change(withDefaults<T>(kind, object as T, (given) => fill(given, old, request)));
+    return mutate(withDefaults<T>(kind, object as T, (given) => fill(given, old, request)));
   });
 }
 
 /** Returns a webhook that validates the new object, and the old one if there is one. */
-export function judging<T>(
+export function validatingWebhook<T>(
   versions: Versions,
-  judge: (object: T, old: T | undefined, request: RequestFor<T>) => Verdict<never>,
+  judge: (object: T, old: T | undefined, request: AdmissionRequestFor<T>) => AdmissionDecision<never>,
 ): Webhook {
   return handler<T>((request) => {
     const kind = versions[versionOf(request)];
@@ -133,6 +133,6 @@ export function judging<T>(
 }
 
 /** Allows a request without an error. Otherwise refuses it. */
-export function refuseFault(fault: string | undefined, code: number): Verdict<never> {
+export function refuseFault(fault: string | undefined, code: number): AdmissionDecision<never> {
   return fault === undefined ? allow() : refuse(code, fault);
 }

@@ -6,7 +6,7 @@ import type { Caches } from '@kruise/client/informer';
 import { conflict, isConflict, notFound } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { createLedger } from './ledger.ts';
+import { createStatusUpdater } from './ledger.ts';
 
 const at = (version: number, generation = 0): WorkloadSpread => ({
   apiVersion: 'apps.kruise.io/v1beta1',
@@ -43,9 +43,9 @@ function world() {
       return state.stored;
     },
   } as unknown as Client;
-  const ledger = createLedger({ caches, client, clock: virtualClock(0), random: seededRandom(1) });
+  const statusUpdater = createStatusUpdater({ caches, client, clock: virtualClock(0), random: seededRandom(1) });
   const add = (waitsMs: readonly number[] = [0, 0]) =>
-    ledger.enter(
+    statusUpdater.update(
       workloadSpread,
       at(1),
       (newest) => {
@@ -54,7 +54,7 @@ function world() {
       },
       waitsMs,
     );
-  return { state, ledger, add };
+  return { state, ledger: statusUpdater, add };
 }
 
 test('a write is known before the cache shows it', async () => {
@@ -85,9 +85,9 @@ test('a conflict causes a live read', async () => {
 });
 
 test('repeated conflicts fail in the end', async () => {
-  const { state, ledger } = world();
+  const { state, ledger: statusUpdater } = world();
   let version = 1;
-  const attempt = ledger.enter(
+  const attempt = statusUpdater.update(
     workloadSpread,
     at(1),
     (newest) => {
@@ -107,20 +107,20 @@ test('an update of a deleted object returns undefined', async () => {
 });
 
 test('an uncertain result is decided by a live read', async () => {
-  const { state, ledger } = world();
+  const { state, ledger: statusUpdater } = world();
   state.stored = at(5, 50);
-  const entered = await ledger.enter(
+  const entered = await statusUpdater.update(
     workloadSpread,
     at(1),
-    ({ status }) => ({ result: status?.observedGeneration, isDoubtful: true }),
+    ({ status }) => ({ result: status?.observedGeneration, needsLiveRead: true }),
     [],
   );
   assert.equal(entered, 50);
 });
 
 test('a failed update does not affect others', async () => {
-  const { ledger, add } = world();
-  const fail = () => ledger.enter(workloadSpread, at(1), () => assert.fail('no'), []);
+  const { ledger: statusUpdater, add } = world();
+  const fail = () => statusUpdater.update(workloadSpread, at(1), () => assert.fail('no'), []);
   const [first, next, failing, last] = [fail(), add(), fail(), add()];
   await assert.rejects(first, { message: 'no' });
   await assert.rejects(failing, { message: 'no' });

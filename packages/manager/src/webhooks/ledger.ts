@@ -6,36 +6,36 @@
  */
 import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
-import { isAtLeast, type KubernetesObject, keyOf, referenceOf } from '@kruise/client/object-key';
+import { isVersionAtLeast, type KubernetesObject, keyOf, referenceOf } from '@kruise/client/object-key';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { after, type Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
 
 /** The result of an update to the newest state of an object. */
-export type Entry<T, R> = {
+export type StatusUpdate<T, R> = {
   readonly result: R;
   /** The object with the status to write. Nothing is written if it is omitted. */
   readonly object?: T;
   /** The result is valid only for the latest state, so it needs a live read first. */
-  readonly isDoubtful?: boolean;
+  readonly needsLiveRead?: boolean;
 };
 
-export type Ledger = {
+export type StatusUpdater = {
   /**
    * Applies an update to the status of an object, and returns its result once it is written; undefined if the object is
    * gone. The update may run more than once: on each conflict it waits for the next of `waitsMs`, and finally fails
    * with the conflict.
    */
-  enter<K extends Kind, R>(
+  update<K extends Kind, R>(
     kind: K,
     object: ObjectOf<K>,
-    make: (newest: ObjectOf<K>) => Entry<ObjectOf<K>, R> | Promise<Entry<ObjectOf<K>, R>>,
-    waitsMs: readonly number[],
+    apply: (newest: ObjectOf<K>) => StatusUpdate<ObjectOf<K>, R> | Promise<StatusUpdate<ObjectOf<K>, R>>,
+    retryDelaysMs: readonly number[],
   ): Promise<R | undefined>;
 };
 
-export type LedgerMeans = {
+export type StatusUpdaterDependencies = {
   readonly caches: Caches;
   readonly client: Client;
   readonly clock: Clock;
@@ -43,43 +43,47 @@ export type LedgerMeans = {
 };
 
 /** Maximum number of kept writes. Caches are stale only for moments, in which far fewer objects are written. */
-const mostRemembered = 1000;
+const maxKeptWrites = 1000;
 
 /** A pending update, and the callbacks for its result. */
-type Pending = {
-  readonly make: (newest: unknown) => Entry<unknown, unknown> | Promise<Entry<unknown, unknown>>;
+type PendingUpdate = {
+  readonly apply: (newest: unknown) => StatusUpdate<unknown, unknown> | Promise<StatusUpdate<unknown, unknown>>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 };
 
 /** The object that is updated. */
-type Account = { readonly kind: Kind; readonly found: KubernetesObject; readonly waitsMs: readonly number[] };
+type UpdateTarget = {
+  readonly kind: Kind;
+  readonly found: KubernetesObject;
+  readonly retryDelaysMs: readonly number[];
+};
 
-export function createLedger({ caches, client, clock, random }: LedgerMeans): Ledger {
-  const remembered = new Map<string, KubernetesObject>();
-  const waiting = new Map<string, Pending[]>();
+export function createStatusUpdater({ caches, client, clock, random }: StatusUpdaterDependencies): StatusUpdater {
+  const lastWrites = new Map<string, KubernetesObject>();
+  const waiting = new Map<string, PendingUpdate[]>();
 
-  const remember = (uid: string, object: KubernetesObject) => {
-    remembered.delete(uid);
-    remembered.set(uid, object);
-    const [oldest] = remembered.keys();
-    if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+  const keepWrite = (uid: string, object: KubernetesObject) => {
+    lastWrites.delete(uid);
+    lastWrites.set(uid, object);
+    const [oldest] = lastWrites.keys();
+    if (lastWrites.size > maxKeptWrites && oldest !== undefined) lastWrites.delete(oldest);
   };
 
   /** Returns the newest of the given object, the cached one and the last write of this process. */
-  const newestOf = ({ kind, found }: Account): KubernetesObject => {
+  const newestOf = ({ kind, found }: UpdateTarget): KubernetesObject => {
     const uid = uidOf(found);
     // Objects of a kind have what all objects have.
     const shown = caches.of(kind).get(keyOf(found)) as KubernetesObject | undefined;
     const known = shown && uidOf(shown) === uid ? later(shown, found) : found;
-    const written = remembered.get(uid);
+    const written = lastWrites.get(uid);
     if (!written) return known;
     if (later(known, written) === written) return written;
-    remembered.delete(uid);
+    lastWrites.delete(uid);
     return known;
   };
 
-  const ask = async ({ kind, found }: Account): Promise<KubernetesObject | undefined> => {
+  const readLive = async ({ kind, found }: UpdateTarget): Promise<KubernetesObject | undefined> => {
     try {
       const object = (await client.get(kind, referenceOf(keyOf(found)))) as KubernetesObject;
       return uidOf(object) === uidOf(found) ? object : undefined;
@@ -90,96 +94,103 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
   };
 
   /** Applies updates one after the other, and writes the combined result. */
-  const attempt = async (account: Account, batch: readonly Pending[], isOvertaken: boolean): Promise<void> => {
-    let newest = isOvertaken ? await ask(account) : newestOf(account);
-    let made = await makeAll(batch, newest);
-    if (made.isDoubtful && !isOvertaken) {
-      newest = await ask(account);
-      made = await makeAll(batch, newest);
+  const attempt = async (
+    target: UpdateTarget,
+    batch: readonly PendingUpdate[],
+    hadConflict: boolean,
+  ): Promise<void> => {
+    let newest = hadConflict ? await readLive(target) : newestOf(target);
+    let applied = await applyAll(batch, newest);
+    if (applied.needsLiveRead && !hadConflict) {
+      newest = await readLive(target);
+      applied = await applyAll(batch, newest);
     }
-    if (made.object !== newest) {
+    if (applied.object !== newest) {
       const options = { subresource: 'status', fieldManager: 'kruise-manager' };
       // An update of an object returns an object of its kind.
-      const written = await client.update(account.kind, made.object as never, options);
-      remember(uidOf(account.found), written as KubernetesObject);
+      const written = await client.update(target.kind, applied.object as never, options);
+      keepWrite(uidOf(target.found), written as KubernetesObject);
     }
-    for (const settle of made.settlements) settle();
+    for (const settle of applied.settlements) settle();
   };
 
-  const attemptUntilWritten = async (account: Account, batch: readonly Pending[]): Promise<void> => {
-    for (let round = 0; ; round++) {
+  const attemptUntilWritten = async (target: UpdateTarget, batch: readonly PendingUpdate[]): Promise<void> => {
+    for (let retries = 0; ; retries++) {
       try {
-        return await attempt(account, batch, round > 0);
+        return await attempt(target, batch, retries > 0);
       } catch (error) {
-        if (!isConflict(error) || round === account.waitsMs.length) throw error;
+        if (!isConflict(error) || retries === target.retryDelaysMs.length) throw error;
       }
-      const waitMs = account.waitsMs[round]!;
+      const waitMs = target.retryDelaysMs[retries]!;
       if (waitMs > 0) await after(clock, jitter(random, waitMs, 0.1));
     }
   };
 
   /** Processes pending updates, including those that arrive meanwhile. */
-  const work = async (account: Account, queue: Pending[]): Promise<void> => {
+  const work = async (target: UpdateTarget, queue: PendingUpdate[]): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.splice(0);
       try {
-        await attemptUntilWritten(account, batch);
+        await attemptUntilWritten(target, batch);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
-    waiting.delete(uidOf(account.found));
+    waiting.delete(uidOf(target.found));
   };
 
   return {
-    enter<K extends Kind, R>(
+    update<K extends Kind, R>(
       kind: K,
       object: ObjectOf<K>,
-      make: (newest: ObjectOf<K>) => Entry<ObjectOf<K>, R> | Promise<Entry<ObjectOf<K>, R>>,
-      waitsMs: readonly number[],
+      apply: (newest: ObjectOf<K>) => StatusUpdate<ObjectOf<K>, R> | Promise<StatusUpdate<ObjectOf<K>, R>>,
+      retryDelaysMs: readonly number[],
     ) {
       // An object of a kind has what every object has.
-      const account: Account = { kind, found: object as KubernetesObject, waitsMs };
-      const uid = uidOf(account.found);
+      const target: UpdateTarget = { kind, found: object as KubernetesObject, retryDelaysMs };
+      const uid = uidOf(target.found);
       return new Promise<R | undefined>((resolve, reject) => {
         // Each update gets objects of its own kind and resolves its own result.
-        const pending = { make, resolve, reject } as unknown as Pending;
+        const pending = { make: apply, resolve, reject } as unknown as PendingUpdate;
         const queue = waiting.get(uid);
         if (queue) {
           queue.push(pending);
           return;
         }
-        const begun = [pending];
-        waiting.set(uid, begun);
-        void work(account, begun);
+        const newQueue = [pending];
+        waiting.set(uid, newQueue);
+        void work(target, newQueue);
       });
     },
   };
 }
 
-type Made = {
+type AppliedUpdates = {
   /** The object with all updates; the original one if nothing changed. */
   readonly object: KubernetesObject | undefined;
-  readonly isDoubtful: boolean;
+  readonly needsLiveRead: boolean;
   /** Callbacks that resolve the pending updates, once the object is written. */
   readonly settlements: readonly (() => void)[];
 };
 
 /** Applies updates to an object in sequence. The failure of one does not affect the others. */
-async function makeAll(batch: readonly Pending[], newest: KubernetesObject | undefined): Promise<Made> {
+async function applyAll(
+  batch: readonly PendingUpdate[],
+  newest: KubernetesObject | undefined,
+): Promise<AppliedUpdates> {
   let object = newest;
-  let isDoubtful = false;
+  let needsLiveRead = false;
   const settlements: (() => void)[] = [];
-  for (const { make, resolve, reject } of batch) {
+  for (const { apply, resolve, reject } of batch) {
     if (object === undefined) {
       settlements.push(() => resolve(undefined));
       continue;
     }
     try {
-      const making = make(object);
+      const applying = apply(object);
       // Awaiting only promises keeps the time short in which another writer can cause a conflict.
-      const entry = making instanceof Promise ? await making : making;
-      isDoubtful ||= entry.isDoubtful === true;
+      const entry = applying instanceof Promise ? await applying : applying;
+      needsLiveRead ||= entry.needsLiveRead === true;
       // An update returns the same object with another status.
       object = (entry.object as KubernetesObject | undefined) ?? object;
       settlements.push(() => resolve(entry.result));
@@ -187,7 +198,7 @@ async function makeAll(batch: readonly Pending[], newest: KubernetesObject | und
       settlements.push(() => reject(error));
     }
   }
-  return { object, isDoubtful, settlements };
+  return { object, needsLiveRead, settlements };
 }
 
 function uidOf({ metadata }: KubernetesObject): string {
@@ -195,5 +206,5 @@ function uidOf({ metadata }: KubernetesObject): string {
 }
 
 function later(a: KubernetesObject, b: KubernetesObject): KubernetesObject {
-  return isAtLeast(a.metadata.resourceVersion, b.metadata.resourceVersion ?? '') ? a : b;
+  return isVersionAtLeast(a.metadata.resourceVersion, b.metadata.resourceVersion ?? '') ? a : b;
 }

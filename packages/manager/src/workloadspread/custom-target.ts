@@ -15,15 +15,15 @@ import type { Reference, Target } from './target.ts';
 import { oneVersion } from './versions.ts';
 
 /** Dependencies for live reads of custom workloads. */
-export type Asking = {
+export type LiveReads = {
   readonly client: Client;
   readonly kinds: ScaleTargets;
   readonly signal?: AbortSignal;
 };
 
 /** Reads a workload of any kind; undefined if it does not exist, or if the kind is not served. */
-export async function askForWorkload(
-  { client, kinds, signal }: Asking,
+export async function readWorkload(
+  { client, kinds, signal }: LiveReads,
   namespace: string,
   reference: Reference,
 ): Promise<KubernetesObject | undefined> {
@@ -39,7 +39,7 @@ export async function askForWorkload(
 }
 
 /** Cached Pods of a namespace that may belong to a workload. */
-export type PodsInSight = {
+export type CachedPods = {
   ownedBy(owner: KubernetesObject): readonly Pod[];
   selectedBy(selector: Selector): readonly Pod[];
 };
@@ -49,14 +49,14 @@ export type PodsInSight = {
  * like that of a StatefulSet.
  */
 export async function customTarget(
-  asking: Asking,
+  reads: LiveReads,
   namespace: string,
   reference: Reference,
-  { isLikeStatefulSet, pods }: { readonly isLikeStatefulSet: boolean; readonly pods: PodsInSight },
+  { isLikeStatefulSet, pods }: { readonly isLikeStatefulSet: boolean; readonly pods: CachedPods },
 ): Promise<Target | undefined> {
-  const object = await askForWorkload(asking, namespace, reference);
+  const object = await readWorkload(reads, namespace, reference);
   if (!object || isBeingDeleted(object)) return undefined;
-  const scale = isLikeStatefulSet ? undefined : await scaleOf(asking, namespace, reference);
+  const scale = isLikeStatefulSet ? undefined : await scaleOf(reads, namespace, reference);
   const replicas = isLikeStatefulSet ? statefulReplicas(object) : (scale?.spec?.replicas ?? (scale ? 0 : unknown));
   if (replicas === 0) return { object, replicas, pods: [], latestVersion: oneVersion };
   const owned = pods.ownedBy(object);
@@ -69,7 +69,7 @@ export async function customTarget(
 /** Replicas of a workload whose size cannot be determined. */
 const unknown = -1;
 
-async function scaleOf({ client, kinds, signal }: Asking, namespace: string, reference: Reference) {
+async function scaleOf({ client, kinds, signal }: LiveReads, namespace: string, reference: Reference) {
   try {
     return await kinds.scaleOf(client, reference, namespace, signal);
   } catch (error) {

@@ -6,7 +6,7 @@ import type {
   WorkloadSpreadSubsetStatus,
 } from '@kruise/api/kruise/workloadspread';
 import { formatTime, instantOf } from '@kruise/values/time';
-import { hasPercentages, isCounted, leaveSeat, subsetOfOrdinal, takeSeat } from './seats.ts';
+import { allocateSubset, hasPercentages, isCounted, releaseSubset, subsetOfOrdinal } from './seats.ts';
 
 const now = instantOf(2026, 1, 1);
 const time = formatTime(now);
@@ -42,57 +42,66 @@ const takings: {
   when: string;
   spread: WorkloadSpread;
   name?: string;
-  seat: string | undefined;
+  expectedSubset: string | undefined;
   written?: readonly WorkloadSpreadSubsetStatus[];
 }[] = [
   {
     when: 'the first subset has a free place',
     spread: counted(subset('a', 2), subset('b', -1)),
     name: 'web-1',
-    seat: 'a',
+    expectedSubset: 'a',
     written: [subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)],
   },
   {
     when: 'it has no name yet',
     spread: counted(subset('a', 2), subset('b', -1)),
-    seat: 'a by id',
+    expectedSubset: 'a by id',
     written: [subset('a', 1, { creatingPods: { id: time } }), subset('b', -1)],
   },
-  { when: 'the first subset is full', spread: counted(subset('a', 0), subset('b', -1)), seat: 'b' },
-  { when: 'the first subset is unschedulable', spread: counted(subset('a', 2, closed), subset('b', -1)), seat: 'b' },
-  { when: 'all groups are full', spread: counted(subset('a', 0), subset('b', 0)), name: 'web-1', seat: undefined },
+  { when: 'the first subset is full', spread: counted(subset('a', 0), subset('b', -1)), expectedSubset: 'b' },
+  {
+    when: 'the first subset is unschedulable',
+    spread: counted(subset('a', 2, closed), subset('b', -1)),
+    expectedSubset: 'b',
+  },
+  {
+    when: 'all groups are full',
+    spread: counted(subset('a', 0), subset('b', 0)),
+    name: 'web-1',
+    expectedSubset: undefined,
+  },
   {
     when: 'its creation is already recorded',
     spread: counted(subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)),
     name: 'web-1',
-    seat: 'a',
+    expectedSubset: 'a',
   },
   {
     when: 'the one before it of its name is leaving',
     spread: counted(subset('a', 1), subset('b', 0, { deletingPods: { 'web-1': time } })),
     name: 'web-1',
-    seat: 'b',
+    expectedSubset: 'b',
   },
   {
     when: 'the version has not been counted yet',
     spread: spreadOf([{ name: 'a', maxReplicas: '40%' }, { name: 'b' }]),
     name: 'web-1',
-    seat: 'a',
+    expectedSubset: 'a',
     written: [subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)],
   },
   {
     when: 'the replicas are unknown',
     spread: spreadOf([{ name: 'a', maxReplicas: '40' }, { name: 'b' }]),
-    seat: 'b',
+    expectedSubset: 'b',
   },
 ];
-for (const { when, spread, name, seat, written } of takings) {
-  test(`a Pod gets ${seat ? `subset ${seat}` : 'no subset'} when ${when}`, () => {
-    const guest = { version: 'v1', ...(name ? { name } : {}) };
-    const { result, object, isDoubtful } = takeSeat(spread, guest, { replicas: 5, uid: 'id', now });
-    assert.equal(result && [result.subset, ...(result.uid ? ['by', result.uid] : [])].join(' '), seat);
+for (const { when, spread, name, expectedSubset, written } of takings) {
+  test(`a Pod gets ${expectedSubset ? `subset ${expectedSubset}` : 'no subset'} when ${when}`, () => {
+    const identity = { version: 'v1', ...(name ? { name } : {}) };
+    const { result, object, needsLiveRead } = allocateSubset(spread, identity, { replicas: 5, uid: 'id', now });
+    assert.equal(result && [result.subset, ...(result.uid ? ['by', result.uid] : [])].join(' '), expectedSubset);
     assert.deepEqual(listed(object), written);
-    assert.equal(isDoubtful ?? false, seat === undefined);
+    assert.equal(needsLiveRead ?? false, expectedSubset === undefined);
   });
 }
 
@@ -100,7 +109,7 @@ test('other versions and the overall counts are unchanged', () => {
   const [others, all] = [[subset('a', 0)], [subset('a', 0)]];
   const status = { subsetStatuses: all, versionedSubsetStatuses: { v0: others, v1: [subset('a', 1)] } };
   const spread = spreadOf([{ name: 'a', maxReplicas: 1 }, { name: 'b' }], status);
-  const { object } = takeSeat(spread, { version: 'v1', name: 'p' }, { replicas: 1, uid: 'id', now });
+  const { object } = allocateSubset(spread, { version: 'v1', name: 'p' }, { replicas: 1, uid: 'id', now });
   assert.equal(object?.status?.subsetStatuses, all);
   assert.equal(object?.status?.versionedSubsetStatuses?.['v0'], others);
 });
@@ -135,7 +144,7 @@ const leavings: {
 ];
 for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
   test(`a deleted Pod ${written ? 'releases its place' : 'changes nothing'} when ${when}`, () => {
-    const { object } = leaveSeat(spread, { version: 'v1', name: 'web-1' }, { subset: own, uid, now });
+    const { object } = releaseSubset(spread, { version: 'v1', name: 'web-1' }, { subset: own, uid, now });
     assert.deepEqual(listed(object), written);
   });
 }

@@ -7,7 +7,7 @@ import { isConditionFalse } from '@kruise/machinery/conditions';
 import { intValue, isPercentage, scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 import { formatTime, type Instant } from '@kruise/values/time';
-import type { Entry } from '../webhooks/ledger.ts';
+import type { StatusUpdate } from '../webhooks/ledger.ts';
 
 /** Condition of a subset whose nodes are taken to have capacity. */
 export const schedulable = 'Schedulable';
@@ -16,14 +16,14 @@ export const schedulable = 'Schedulable';
 export const unlimited = -1;
 
 /** The subset for a Pod. */
-export type Seat = {
+export type SubsetAssignment = {
   readonly subset: string;
   /** The generated id of the Pod until it has a name; empty if it has one, or if it is not recorded. */
   readonly uid: string;
 };
 
 /** A Pod that requests or releases a place. */
-export type Guest = { readonly version: string; readonly name?: string };
+export type PodIdentity = { readonly version: string; readonly name?: string };
 
 type Subset = WorkloadSpreadSubsetStatus;
 
@@ -41,31 +41,31 @@ export function hasPercentages({ spec }: WorkloadSpread): boolean {
  * Allocates a place in the first subset with a free one; none if all subsets are full. `uid` identifies a Pod without a
  * name.
  */
-export function takeSeat(
+export function allocateSubset(
   spread: WorkloadSpread,
-  guest: Guest,
+  identity: PodIdentity,
   { replicas, uid, now }: { readonly replicas: number; readonly uid: string; readonly now: Instant },
-): Entry<WorkloadSpread, Seat | undefined> {
-  const counted = spread.status?.versionedSubsetStatuses?.[guest.version] ?? [];
+): StatusUpdate<WorkloadSpread, SubsetAssignment | undefined> {
+  const counted = spread.status?.versionedSubsetStatuses?.[identity.version] ?? [];
   const subsets = counted.length > 0 ? counted : emptySubsets(spread, replicas);
-  const own = guest.name && subsets.find((subset) => isRecorded(subset, guest.name!));
+  const own = identity.name && subsets.find((subset) => isRecorded(subset, identity.name!));
   if (own) return { result: { subset: own.name, uid: '' } };
   const chosen = subsets.find(
     (subset) => !isConditionFalse(subset.conditions, schedulable) && subset.missingReplicas !== 0,
   );
   // The subsets may have free places by now, and an unassigned Pod stays unassigned, so the result needs a live read.
-  if (!chosen) return { result: undefined, isDoubtful: true };
+  if (!chosen) return { result: undefined, needsLiveRead: true };
   const { name, missingReplicas } = chosen;
   if (missingReplicas === unlimited) return { result: { subset: name, uid: '' } };
-  const id = guest.name || uid;
+  const id = identity.name || uid;
   const taken = {
     ...chosen,
     missingReplicas: missingReplicas - 1,
     creatingPods: { ...chosen.creatingPods, [id]: formatTime(now) },
   };
   return {
-    result: { subset: name, uid: guest.name ? '' : uid },
-    object: withSubsets(spread, guest.version, replaced(subsets, taken)),
+    result: { subset: name, uid: identity.name ? '' : uid },
+    object: withSubsets(spread, identity.version, replaced(subsets, taken)),
   };
 }
 
@@ -74,11 +74,11 @@ export function takeSeat(
  * otherwise its place would stay taken until the record expires. If the version has not been counted yet, the Pod will
  * not be counted either.
  */
-export function leaveSeat(
+export function releaseSubset(
   spread: WorkloadSpread,
-  { version, name = '' }: Guest,
-  { subset, uid, now }: Seat & { readonly now: Instant },
-): Entry<WorkloadSpread, void> {
+  { version, name = '' }: PodIdentity,
+  { subset, uid, now }: SubsetAssignment & { readonly now: Instant },
+): StatusUpdate<WorkloadSpread, void> {
   const subsets = spread.status?.versionedSubsetStatuses?.[version] ?? [];
   const own = subsets.find((each) => each.name === subset);
   if (!own || own.missingReplicas === unlimited || Object.hasOwn(own.deletingPods ?? {}, name)) {
@@ -112,15 +112,15 @@ export function subsetOfOrdinal({ spec, status }: WorkloadSpread, podName: strin
 
 function emptySubsets({ spec }: WorkloadSpread, replicas: number): readonly Subset[] {
   return spec.subsets.map(({ name, maxReplicas }) => {
-    const seats = seatsOf(maxReplicas, replicas);
-    return { name, replicas: 0, missingReplicas: seats === Number.POSITIVE_INFINITY ? unlimited : seats };
+    const capacity = subsetCapacity(maxReplicas, replicas);
+    return { name, replicas: 0, missingReplicas: capacity === Number.POSITIVE_INFINITY ? unlimited : capacity };
   });
 }
 
 /**
  * Returns the number of Pods that a subset takes; none for an invalid limit, such as a text that is not a percentage.
  */
-export function seatsOf(maxReplicas: number | string | undefined, replicas: number): number {
+export function subsetCapacity(maxReplicas: number | string | undefined, replicas: number): number {
   if (maxReplicas === undefined) return Number.POSITIVE_INFINITY;
   try {
     return scaleUp(maxReplicas, replicas);

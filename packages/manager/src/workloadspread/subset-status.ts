@@ -16,7 +16,7 @@ const deletionMs = 15_000;
 type Records = { readonly [id: string]: string };
 
 /** Counts the Pods of a subset, and the pending creations and deletions that webhooks recorded. Throws `ParseError`. */
-export function tallySubset(
+export function countSubset(
   spread: WorkloadSpread,
   { name, maxReplicas }: WorkloadSpreadSubset,
   pods: readonly Pod[],
@@ -25,8 +25,8 @@ export function tallySubset(
   const active = pods.filter(isPodActive);
   const arrived = new Set(pods.map((pod) => placementOf(pod)?.uid || nameOf(pod)));
   const present = new Set(active.map(nameOf));
-  const creating = awaited(old?.creatingPods, (id) => !arrived.has(id), creationMs, now);
-  const deleting = awaited(old?.deletingPods, (id) => present.has(id), deletionMs, now);
+  const creating = splitByExpiry(old?.creatingPods, (id) => !arrived.has(id), creationMs, now);
+  const deleting = splitByExpiry(old?.deletingPods, (id) => present.has(id), deletionMs, now);
   // A Pod with a pending deletion has released its place, and one with a pending creation has taken one.
   const taken = active.length - count(deleting.kept) + count(creating.kept);
   const seats = maxReplicas === undefined ? undefined : scaleUp(maxReplicas, replicas);
@@ -45,7 +45,7 @@ export function tallySubset(
       ...(count(creating.kept) > 0 ? { creatingPods: creating.kept } : {}),
       ...(count(deleting.kept) > 0 ? { deletingPods: deleting.kept } : {}),
     },
-    told: [
+    events: [
       ...creating.overdue.map((id) => warn('CreatePodFailed', id, 'created')),
       ...deleting.overdue.map((id) => warn('DeletePodFailed', id, 'deleted')),
     ],
@@ -54,7 +54,7 @@ export function tallySubset(
 }
 
 /** Splits the records of pending operations into those that are still valid and those that have expired. */
-function awaited(records: Records = {}, isOpen: (id: string) => boolean, patienceMs: number, now: Instant) {
+function splitByExpiry(records: Records = {}, isOpen: (id: string) => boolean, patienceMs: number, now: Instant) {
   const open = Object.entries(records).filter(([id]) => isOpen(id));
   const isOverdue = ([, since]: readonly [string, string]) => parseTime(since) + patienceMs < now;
   const kept = open.filter((record) => !isOverdue(record));

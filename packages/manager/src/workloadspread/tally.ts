@@ -5,14 +5,17 @@ import type { Instant } from '@kruise/values/time';
 export type SubsetStatus = WorkloadSpreadSubsetStatus;
 
 /** A counted value, with the deadlines for the next count. */
-export type Tally<T> = Notes & { readonly value: T };
+export type Tally<T> = FollowUps & { readonly value: T };
 
-export type Notes = {
-  readonly told: readonly NewEvent[];
+export type FollowUps = {
+  readonly events: readonly NewEvent[];
   /** Times at which the count changes without an event. */
   readonly deadlines: readonly Instant[];
 };
 
-export function notesOf(...notes: readonly Notes[]): Notes {
-  return { told: notes.flatMap(({ told }) => told), deadlines: notes.flatMap(({ deadlines }) => deadlines) };
+export function mergeFollowUps(...followUps: readonly FollowUps[]): FollowUps {
+  return {
+    events: followUps.flatMap(({ events }) => events),
+    deadlines: followUps.flatMap(({ deadlines }) => deadlines),
+  };
 }

@@ -30,12 +30,12 @@ export type Target = {
 };
 
 /** The workload kinds that are supported without configuration. */
-const usualKinds: readonly Kind[] = [cloneSet, deployment, replicaSet, job, statefulSet, advancedStatefulSet];
+const builtinKinds: readonly Kind[] = [cloneSet, deployment, replicaSet, job, statefulSet, advancedStatefulSet];
 
 /** Returns the kind of a workload, if it is supported without configuration. */
-export function usualKindOf({ apiVersion, kind }: Omit<Reference, 'name'>): Kind | undefined {
+export function builtinKindOf({ apiVersion, kind }: Omit<Reference, 'name'>): Kind | undefined {
   const group = groupOf(apiVersion);
-  return usualKinds.find((each) => each.kind === kind && each.group === group);
+  return builtinKinds.find((each) => each.kind === kind && each.group === group);
 }
 
 /** Returns the WorkloadSpreads of a workload, in any version, including those that are terminating. */
@@ -51,7 +51,7 @@ function idOf(namespace: string, { apiVersion, kind, name }: Reference): string 
 }
 
 /** Returns a workload of a built-in kind with its Pods; undefined if there is none, or if it is terminating. */
-export function usualTarget(caches: Caches, kind: Kind, namespace: string, name: string): Target | undefined {
+export function builtinTarget(caches: Caches, kind: Kind, namespace: string, name: string): Target | undefined {
   // Objects of these kinds have what all objects have.
   const object = caches.of(kind).get({ namespace, name }) as KubernetesObject | undefined;
   if (!object) return undefined;

@@ -6,7 +6,7 @@ import { type KindName, kindNameIn, listIn, membersOf, readConfigured, textIn } 
 
 export type CustomWorkload = KindName & {
   /** Intermediate owners between such a workload and its Pods, like the ReplicaSets of Deployments. */
-  readonly between: readonly KindName[];
+  readonly intermediates: readonly KindName[];
   /** The path of the desired replicas; empty if there is none. */
   readonly replicasPath: string;
 };
@@ -22,7 +22,7 @@ export function readCustomWorkloads(value: unknown): readonly CustomWorkload[] {
     const members = membersOf(each);
     return {
       ...kindNameIn(members),
-      between: listIn(members, 'subResources').map((kind) => kindNameIn(membersOf(kind))),
+      intermediates: listIn(members, 'subResources').map((kind) => kindNameIn(membersOf(kind))),
       replicasPath: textIn(members, 'replicasPath'),
     };
   });

@@ -95,22 +95,22 @@ for (const { path, is } of found) {
     assert.equal(integerAt(object, path), is);
   });
 }
-const faults: { path: string; says: string }[] = [
-  { path: 'spec.size', says: 'path "size" not exists' },
-  { path: 'spec.constructor', says: 'path "constructor" not exists' },
-  { path: 'spec.name', says: 'object type error' },
-  { path: 'spec.half', says: 'object type error' },
-  { path: 'spec', says: 'object type error' },
-  { path: 'spec.replicas.more', says: 'object is not deep enough' },
-  { path: 'spec.subsets.x.replicas', says: 'strconv.Atoi: parsing "x": invalid syntax' },
-  { path: 'spec.subsets.-1.replicas', says: 'index -1 out of range' },
-  { path: 'spec.subsets.2.replicas', says: 'index 2 out of range' },
+const faults: { path: string; message: string }[] = [
+  { path: 'spec.size', message: 'path "size" not exists' },
+  { path: 'spec.constructor', message: 'path "constructor" not exists' },
+  { path: 'spec.name', message: 'object type error' },
+  { path: 'spec.half', message: 'object type error' },
+  { path: 'spec', message: 'object type error' },
+  { path: 'spec.replicas.more', message: 'object is not deep enough' },
+  { path: 'spec.subsets.x.replicas', message: 'strconv.Atoi: parsing "x": invalid syntax' },
+  { path: 'spec.subsets.-1.replicas', message: 'index -1 out of range' },
+  { path: 'spec.subsets.2.replicas', message: 'index 2 out of range' },
 ];
-for (const { path, says } of faults) {
-  test(`the path "${path}" is an error: ${says}`, () => {
+for (const { path, message } of faults) {
+  test(`the path "${path}" is an error: ${message}`, () => {
     assert.throws(
       () => integerAt(object, path),
-      (error: Error) => error instanceof ParseError && error.message === says,
+      (error: Error) => error instanceof ParseError && error.message === message,
     );
   });
 }

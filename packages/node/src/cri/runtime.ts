@@ -363,7 +363,7 @@ export type HostFiles = {
    * Reads the entry at a path below a root. Symbolic links are followed while they stay below the root; EXDEV if one
    * does not. Undefined if the entry does not exist.
    */
-  readBeneath(root: string, path: readonly string[]): Promise<FoundBeneath | undefined>;
+  readBeneath(root: string, path: readonly string[]): Promise<EntryBeneath | undefined>;
   /**
    * Returns a path by which the runtime finds the entry at a path below a root, even if containers change the root
    * concurrently: on a machine that is a bind mount at `target`. Missing directories are created with the mode. EXDEV
@@ -373,7 +373,7 @@ export type HostFiles = {
   /** Unmounts all mounts at a path or below it. */
   unmountBelow(path: string): Promise<void>;
   /** Sets the group of a directory and its contents, and adds bits to their modes. Symbolic links are not followed. */
-  shareWithGroup(path: string, access: SharedAccess): Promise<void>;
+  setGroup(path: string, access: GroupPermissions): Promise<void>;
   /** Creates a symbolic link. */
   symlink(path: string, options: { readonly target: string }): Promise<void>;
   readLink(path: string): Promise<string>;
@@ -395,7 +395,7 @@ export type WriteFileOptions = { readonly mode?: number; readonly uid?: number; 
 
 export type ReadFileOptions = { readonly tailBytes?: number; readonly followsLinks?: boolean };
 
-export type FoundBeneath =
+export type EntryBeneath =
   | { readonly type: 'file'; readonly content: Readable }
   | { readonly type: 'directory'; readonly names: readonly string[] };
 
@@ -406,7 +406,7 @@ export type BindRequest = {
   readonly mode: number;
 };
 
-export type SharedAccess = { readonly gid: number; readonly fileMode: number; readonly directoryMode: number };
+export type GroupPermissions = { readonly gid: number; readonly fileMode: number; readonly directoryMode: number };
 
 export type FileStat = {
   readonly type: 'file' | 'directory' | 'symlink' | 'socket' | 'characterDevice' | 'blockDevice' | 'fifo';
@@ -428,7 +428,7 @@ export type HostNetwork = {
    * Sends one HTTP request; redirects are not followed, certificates are not verified, and the body is truncated at
    * `maxBodyBytes`.
    */
-  request(request: HttpRequest, options?: CallOptions): Promise<HttpAnswer>;
+  request(request: HttpRequest, options?: CallOptions): Promise<HttpResponse>;
   /** Checks the health of a service on a gRPC server (grpc.health.v1). */
   checkHealth(
     target: NetworkTarget & { readonly service?: string },
@@ -448,7 +448,7 @@ export type HttpRequest = NetworkTarget & {
   readonly maxBodyBytes?: number;
 };
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;

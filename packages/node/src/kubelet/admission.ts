@@ -8,11 +8,11 @@ import { isNativeResource } from '@kruise/api/core/resource-name';
 import { requiredNodes } from '@kruise/machinery/node-affinity';
 import { findUntolerated, isTolerated } from '@kruise/machinery/tolerations';
 import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
-import type { Refusal, Requests, Usage } from './allocations.ts';
+import type { Rejection, Requests, Usage } from './allocations.ts';
 import { isCriticalPod, isStaticPod } from './critical.ts';
 
 /** State of the node at the time of admission. */
-export type AdmissionFacts = {
+export type AdmissionState = {
   readonly node: Node;
   readonly requests: Requests;
   /** Resources allocated to other Pods. */
@@ -25,27 +25,27 @@ export type AdmissionFacts = {
 };
 
 /** Returns why the node rejects a Pod; undefined if the Pod is admitted. */
-export function refusalOf(pod: Pod, facts: AdmissionFacts): Refusal | undefined {
+export function findRejection(pod: Pod, state: AdmissionState): Rejection | undefined {
   return (
-    pressureRefusal(pod, facts.pressures) ??
-    sysctlRefusal(pod) ??
-    systemRefusal(pod, facts.node) ??
-    resourceRefusal(facts) ??
-    placeRefusal(pod, facts) ??
-    (facts.isShuttingDown
+    pressureRejection(pod, state.pressures) ??
+    sysctlRejection(pod) ??
+    osRejection(pod, state.node) ??
+    resourceRejection(state) ??
+    predicateRejection(pod, state) ??
+    (state.isShuttingDown
       ? { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' }
       : undefined)
   );
 }
 
 /** Reports whether a Pod was rejected only for insufficient resources, so that preemption could admit it. */
-export function isForWantOfResources({ reason }: Refusal): boolean {
+export function isInsufficientResources({ reason }: Rejection): boolean {
   return reason.startsWith('OutOf');
 }
 
 const memoryPressureTaint = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const;
 
-function pressureRefusal(pod: Pod, pressures: readonly string[]): Refusal | undefined {
+function pressureRejection(pod: Pod, pressures: readonly string[]): Rejection | undefined {
   if (pressures.length === 0 || isCriticalPod(pod)) return undefined;
   const isMemoryAlone = pressures.length === 1 && pressures[0] === 'MemoryPressure';
   if (isMemoryAlone) {
@@ -71,7 +71,7 @@ const safeSysctls = new Set([
   'net.ipv4.tcp_wmem',
 ]);
 
-function sysctlRefusal({ spec }: Pod): Refusal | undefined {
+function sysctlRejection({ spec }: Pod): Rejection | undefined {
   for (const { name } of spec?.securityContext?.sysctls ?? []) {
     const dotted = name.replaceAll('/', '.');
     if (safeSysctls.has(dotted)) continue;
@@ -80,7 +80,7 @@ function sysctlRefusal({ spec }: Pod): Refusal | undefined {
   return undefined;
 }
 
-function systemRefusal({ spec }: Pod, { metadata, status }: Node): Refusal | undefined {
+function osRejection({ spec }: Pod, { metadata, status }: Node): Rejection | undefined {
   const os = metadata.labels?.['kubernetes.io/os'] ?? 'linux';
   const wanted = spec?.nodeSelector?.['kubernetes.io/os'];
   if (wanted !== undefined && wanted !== os) {
@@ -100,8 +100,8 @@ function systemRefusal({ spec }: Pod, { metadata, status }: Node): Refusal | und
   return undefined;
 }
 
-function resourceRefusal(facts: AdmissionFacts): Refusal | undefined {
-  const [first] = shortfallsOf(facts);
+function resourceRejection(state: AdmissionState): Rejection | undefined {
+  const [first] = insufficientResources(state);
   if (!first) return undefined;
   const { name, requested, used, capacity } = first;
   const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
@@ -109,7 +109,7 @@ function resourceRefusal(facts: AdmissionFacts): Refusal | undefined {
 }
 
 /** A resource that is insufficient for a Pod. */
-export type Shortfall = {
+export type InsufficientResource = {
   readonly name: string;
   readonly requested: number;
   readonly used: number;
@@ -117,17 +117,19 @@ export type Shortfall = {
 };
 
 /** Returns every resource that is insufficient for a Pod. */
-export function shortfallsOf({
+export function insufficientResources({
   node: { status },
   requests,
   used,
-}: Pick<AdmissionFacts, 'node' | 'requests' | 'used'>): readonly Shortfall[] {
+}: Pick<AdmissionState, 'node' | 'requests' | 'used'>): readonly InsufficientResource[] {
   const allocatable = status?.allocatable ?? {};
   const capacityOf = (name: string) => {
     const quantity = parseQuantity(allocatable[name] ?? '0');
     return name === 'cpu' ? milliValue(quantity) : quantityValue(quantity);
   };
-  const all: Shortfall[] = [{ name: 'pods', requested: 1, used: used.podCount, capacity: capacityOf('pods') }];
+  const all: InsufficientResource[] = [
+    { name: 'pods', requested: 1, used: used.podCount, capacity: capacityOf('pods') },
+  ];
   for (const [name, requested] of requests) {
     // Resources that the node does not report are accounted for elsewhere.
     if (requested === 0 || (!isNativeResource(name) && allocatable[name] === undefined)) continue;
@@ -136,16 +138,20 @@ export function shortfallsOf({
   return all.filter((each) => each.used + each.requested > each.capacity);
 }
 
-function placeRefusal(pod: Pod, { node, hostPorts }: AdmissionFacts): Refusal | undefined {
+function predicateRejection(pod: Pod, { node, hostPorts }: AdmissionState): Rejection | undefined {
   const { spec } = pod;
-  const failed = (reason: string, why: string): Refusal => ({ reason, message: `Predicate ${reason} failed: ${why}` });
-  const isWanted = spec ? requiredNodes(spec) : undefined;
-  if (isWanted && !isWanted(node)) return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+  const failed = (reason: string, why: string): Rejection => ({
+    reason,
+    message: `Predicate ${reason} failed: ${why}`,
+  });
+  const matchesNode = spec ? requiredNodes(spec) : undefined;
+  if (matchesNode && !matchesNode(node))
+    return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
   if (spec?.nodeName && spec.nodeName !== node.metadata.name) {
     return failed('NodeName', "node(s) didn't match the requested node name");
   }
   const wanted = [...hostPortsOf(pod)];
-  if (wanted.length > 0 && [...hostPorts].some((taken) => wanted.some((port) => clashes(port, taken)))) {
+  if (wanted.length > 0 && [...hostPorts].some((taken) => wanted.some((port) => hostPortsConflict(port, taken)))) {
     return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
   if (!isStaticPod(pod) && findUntolerated(node.spec?.taints, spec?.tolerations, ['NoExecute'])) {
@@ -163,7 +169,7 @@ export function* hostPortsOf({ spec }: Pod): Generator<string> {
   }
 }
 
-function clashes(one: string, other: string): boolean {
+function hostPortsConflict(one: string, other: string): boolean {
   const [protocol, address, port] = one.split('/');
   const [otherProtocol, otherAddress, otherPort] = other.split('/');
   const isAny = address === '0.0.0.0' || otherAddress === '0.0.0.0';

@@ -11,19 +11,19 @@ import { podRequests } from '@kruise/machinery/pod-resources';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import { formatQuantity, milliValue, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
 import { isStaticPod } from './critical.ts';
-import type { ResizeNeed } from './pod-actions.ts';
-import type { Claim } from './pod-conditions.ts';
+import type { ResizeAction } from './pod-actions.ts';
+import type { ConditionValue } from './pod-conditions.ts';
 import type { RuntimeContainer } from './runtime-pod.ts';
 
 /** Rejection of a Pod: the reason and the message that admission reports. */
-export type Refusal = { readonly reason: string; readonly message: string };
+export type Rejection = { readonly reason: string; readonly message: string };
 
 /** Result of a resize request. */
 export type Resize = {
   /** The Pod with its allocated resources. */
   readonly pod: Pod;
   /** PodResizePending condition to report, if the resize is pending. */
-  readonly pending: Claim | undefined;
+  readonly pending: ConditionValue | undefined;
   /** Containers whose allocation has just changed. */
   readonly changed: readonly string[];
 };
@@ -33,20 +33,20 @@ export type Allocations = {
   /** Allocates the resources that a newly admitted Pod requests. */
   admit(pod: Pod): void;
   /** Allocates the resources that a Pod requests now, if the node has room for them. */
-  resize(pod: Pod, node: { readonly allocatable: ResourceList; admits(pod: Pod): Refusal | undefined }): Resize;
+  resize(pod: Pod, node: { readonly allocatable: ResourceList; admits(pod: Pod): Rejection | undefined }): Resize;
   /** Returns the resources allocated to all Pods except one. */
   usedByOthers(uid: string): Usage;
   /** Records the resources that a container was created or updated with. */
   actuate(uid: string, container: Container): void;
   /** Returns the action that brings a running container to its allocated resources. */
-  needOf(uid: string, container: Container, running: RuntimeContainer): ResizeNeed;
+  resizeActionFor(uid: string, container: Container, running: RuntimeContainer): ResizeAction;
   /** Returns the resources to report in a container status. */
   statusOf(
     uid: string,
     container: Container,
     found: RuntimeContainer,
   ): Pick<ContainerStatus, 'resources' | 'allocatedResources'>;
-  forget(uid: string): void;
+  remove(uid: string): void;
 };
 
 type Entry = { pod: Pod; requests: Requests; readonly actuated: Map<string, ResourceRequirements> };
@@ -77,7 +77,7 @@ export function createAllocations(): Allocations {
   const count = (requests: Requests, sign: 1 | -1) => {
     for (const [name, amount] of requests) totals.set(name, (totals.get(name) ?? 0) + sign * amount);
   };
-  const give = (entry: Entry, pod: Pod) => {
+  const updateAllocation = (entry: Entry, pod: Pod) => {
     count(entry.requests, -1);
     entry.pod = pod;
     entry.requests = requestsOf(pod);
@@ -85,10 +85,10 @@ export function createAllocations(): Allocations {
   };
 
   return {
-    admit(asked) {
-      const uid = asked.metadata.uid ?? '';
+    admit(requestedPod) {
+      const uid = requestedPod.metadata.uid ?? '';
       if (entries.has(uid)) return;
-      const pod = withGivenResources(asked);
+      const pod = withAllocatedResources(requestedPod);
       const requests = requestsOf(pod);
       entries.set(uid, { pod, requests, actuated: new Map() });
       count(requests, 1);
@@ -102,7 +102,7 @@ export function createAllocations(): Allocations {
         entry.pod = pod;
         return { pod, pending: undefined, changed: [] };
       }
-      const refusal = refusalOf(pod, node.allocatable) ?? deferralOf(node.admits(pod));
+      const refusal = infeasibleReason(pod, node.allocatable) ?? deferredRejection(node.admits(pod));
       if (refusal) {
         entry.pod = kept;
         const { reason, message } = refusal;
@@ -111,7 +111,7 @@ export function createAllocations(): Allocations {
       const changed = allOf(pod)
         .filter(({ name, resources }) => !isSame(resources, find(kept, name)?.resources))
         .map(({ name }) => name);
-      give(entry, pod);
+      updateAllocation(entry, pod);
       return { pod, pending: undefined, changed };
     },
     usedByOthers(uid) {
@@ -124,11 +124,11 @@ export function createAllocations(): Allocations {
     actuate(uid, { name, resources }) {
       entries.get(uid)?.actuated.set(name, resources ?? {});
     },
-    needOf(uid, container, running) {
+    resizeActionFor(uid, container, running) {
       const actuated = entries.get(uid)?.actuated.get(container.name);
       const before = actuated ?? requirementsOf(running, container);
       const wanted = container.resources ?? {};
-      let need: ResizeNeed = 'none';
+      let need: ResizeAction = 'none';
       for (const name of resizable) {
         if (isSameAmount(before, wanted, name)) continue;
         const policy = container.resizePolicy?.find(({ resourceName }) => resourceName === name)?.restartPolicy;
@@ -143,7 +143,7 @@ export function createAllocations(): Allocations {
       const actuated = entries.get(uid)?.actuated.get(container.name);
       return { resources: actualRequirements(resources ?? {}, actuated, found), ...allocated };
     },
-    forget(uid) {
+    remove(uid) {
       const entry = entries.get(uid);
       if (!entry) return;
       count(entry.requests, -1);
@@ -184,10 +184,10 @@ function withContainers(pod: Pod, change: (container: Container) => Container): 
 }
 
 /** Returns the Pod with its previously allocated resources. A restarted kubelet reads them from the Pod status. */
-export function withGivenResources(pod: Pod): Pod {
+export function withAllocatedResources(pod: Pod): Pod {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   if (!statuses.some(({ allocatedResources }) => allocatedResources)) return pod;
-  const given = (container: Container): Container => {
+  const withAllocation = (container: Container): Container => {
     const { allocatedResources, resources } = statuses.find(({ name }) => name === container.name) ?? {};
     if (!allocatedResources) return container;
     const limits = resources?.limits;
@@ -196,11 +196,11 @@ export function withGivenResources(pod: Pod): Pod {
       resources: { ...container.resources, requests: allocatedResources, ...(limits ? { limits } : {}) },
     };
   };
-  return withResourcesOf(pod, withContainers(pod, given));
+  return withResourcesOf(pod, withContainers(pod, withAllocation));
 }
 
 /** Returns why the node can never provide the requested resources. */
-function refusalOf(pod: Pod, allocatable: ResourceList): Refusal | undefined {
+function infeasibleReason(pod: Pod, allocatable: ResourceList): Rejection | undefined {
   const reason = 'Infeasible';
   if (isStaticPod(pod)) return { reason, message: 'In-place resize of static-pods is not supported' };
   const requests = pod.spec ? podRequests(pod.spec) : new Map();
@@ -219,7 +219,7 @@ function refusalOf(pod: Pod, allocatable: ResourceList): Refusal | undefined {
   return undefined;
 }
 
-function deferralOf(refusal: Refusal | undefined): Refusal | undefined {
+function deferredRejection(refusal: Rejection | undefined): Rejection | undefined {
   return refusal && { reason: 'Deferred', message: refusal.message };
 }
 

@@ -5,10 +5,16 @@ import { certificateSigningRequest } from '@kruise/api/certificates/certificates
 import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
 import { startInformer } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
-import { createAuthority, type KeyPair, readRequest } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, type KeyPair, readRequest } from '@kruise/machinery/x509/certificate';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { isValid, keepCertificate, nodeClientWish, renewalOf, requestCertificate } from './certificates.ts';
+import {
+  isValid,
+  nodeClientCertificateSpec,
+  requestCertificate,
+  rotateCertificates,
+  rotationTime,
+} from './certificates.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const day = 24 * 3600_000;
@@ -24,7 +30,7 @@ function signAll(
   verdict: 'sign' | 'deny',
   signal: AbortSignal,
 ) {
-  const authority = createAuthority('cluster', start);
+  const authority = createCertificateAuthority('cluster', start);
   const requests: { usages: readonly string[]; signerName: string; generateName: string }[] = [];
   startInformer(server.client, clock, seededRandom(1), certificateSigningRequest, {}, signal).handle(
     async ({ type, object }) => {
@@ -93,7 +99,7 @@ async function startWorld(verdict: 'sign' | 'deny') {
 
 test('a node requests its certificate and receives the one signed for its key', async () => {
   await using world = await startWorld('sign');
-  const asked = requestCertificate(world.client, world.context, nodeClientWish('node-1'), world.stop.signal);
+  const asked = requestCertificate(world.client, world.context, nodeClientCertificateSpec('node-1'), world.stop.signal);
   await settle(world.clock);
   const { certificate, key } = await asked;
   assert.match(new X509Certificate(certificate).subject, /CN=system:node:node-1/);
@@ -109,7 +115,7 @@ test('a node requests its certificate and receives the one signed for its key', 
 
 test('a denied request fails with the reason', async () => {
   await using world = await startWorld('deny');
-  const asked = requestCertificate(world.client, world.context, nodeClientWish('node-1'), world.stop.signal);
+  const asked = requestCertificate(world.client, world.context, nodeClientCertificateSpec('node-1'), world.stop.signal);
   const failed = assert.rejects(asked, /is denied: Test: so be it/);
   await settle(world.clock);
   await failed;
@@ -121,11 +127,11 @@ test('a certificate is rotated after 70 to 90 percent of its lifetime', async ()
   const changes: number[] = [];
   const rotation = {
     client: world.client,
-    wish: () => nodeClientWish('node-1'),
+    certificateSpec: () => nodeClientCertificateSpec('node-1'),
     store: { read: () => kept, write: (pair: KeyPair) => void (kept = pair) },
     onChange: () => void changes.push((world.clock.now() - start) / day),
   };
-  void keepCertificate(world.context, rotation, world.stop.signal);
+  void rotateCertificates(world.context, rotation, world.stop.signal);
   await settle(world.clock);
   assert.equal(changes.length, 1);
   await world.clock.advanceAsync(6.9 * day);
@@ -137,7 +143,7 @@ test('a certificate is rotated after 70 to 90 percent of its lifetime', async ()
 });
 
 test('a certificate is valid between its validity times', () => {
-  const authority = createAuthority('cluster', start);
+  const authority = createCertificateAuthority('cluster', start);
   const { certificate } = authority.issue({
     subject: { commonName: 'a' },
     usages: ['client auth'],
@@ -146,6 +152,6 @@ test('a certificate is valid between its validity times', () => {
   });
   assert.equal(isValid(certificate, start + 1000), true);
   assert.equal(isValid(certificate, start + 2 * day), false);
-  const due = renewalOf(certificate, { next: () => 0.5 });
+  const due = rotationTime(certificate, { next: () => 0.5 });
   assert.ok(due > start + 0.7 * day && due < start + 0.9 * day);
 });

@@ -13,7 +13,7 @@ import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 
 /** Contents and signer of a certificate to request. */
-export type CertificateWish = {
+export type CertificateSpec = {
   readonly signerName: 'kubernetes.io/kube-apiserver-client-kubelet' | 'kubernetes.io/kubelet-serving';
   readonly subject: Subject;
   /** DNS names and IP addresses of the server (subject alternative names). */
@@ -21,7 +21,7 @@ export type CertificateWish = {
 };
 
 /** Returns the request for the client certificate that the kubelet presents to the API server. */
-export function nodeClientWish(nodeName: string): CertificateWish {
+export function nodeClientCertificateSpec(nodeName: string): CertificateSpec {
   return {
     signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
     subject: { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] },
@@ -29,7 +29,7 @@ export function nodeClientWish(nodeName: string): CertificateWish {
 }
 
 /** Returns the request for the serving certificate of the kubelet API. */
-export function nodeServingWish(nodeName: string, hosts: readonly string[]): CertificateWish {
+export function nodeServingCertificateSpec(nodeName: string, hosts: readonly string[]): CertificateSpec {
   return {
     signerName: 'kubernetes.io/kubelet-serving',
     subject: { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] },
@@ -49,13 +49,13 @@ export type CertificateContext = {
 
 const retryMs = 10_000;
 /** Time after which an unsigned request fails. */
-const patienceMs = 15 * 60_000;
+const signingTimeoutMs = 15 * 60_000;
 
 /** Requests a certificate and waits for it. Throws if the request is denied or not signed in time. */
 export async function requestCertificate(
   client: Client,
   { clock, random }: CertificateContext,
-  { signerName, subject, hosts = [] }: CertificateWish,
+  { signerName, subject, hosts = [] }: CertificateSpec,
   signal: AbortSignal,
 ): Promise<KeyPair> {
   const key = generateKey();
@@ -73,11 +73,11 @@ export async function requestCertificate(
     },
     { signal },
   );
-  const certificate = await signed(client, clock, random, created.metadata.name ?? '', signal);
+  const certificate = await waitForCertificate(client, clock, random, created.metadata.name ?? '', signal);
   return { certificate, key: privatePem(key) };
 }
 
-async function signed(
+async function waitForCertificate(
   client: Client,
   clock: Clock,
   random: Random,
@@ -85,15 +85,15 @@ async function signed(
   signal: AbortSignal,
 ): Promise<string> {
   const done = new AbortController();
-  const until = AbortSignal.any([signal, done.signal]);
+  const untilDone = AbortSignal.any([signal, done.signal]);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const late = () => reject(new Error(`timed out waiting for certificate signing request ${name}`));
-  const cancel = clock.setTimer(patienceMs, late);
-  const aborted = () => reject(signal.reason);
-  signal.addEventListener('abort', aborted, { once: true });
+  const onTimeout = () => reject(new Error(`timed out waiting for certificate signing request ${name}`));
+  const cancel = clock.setTimer(signingTimeoutMs, onTimeout);
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   const selection = { fieldSelector: `metadata.name=${name}` };
-  startInformer(client, clock, random, certificateSigningRequest, selection, until).handle(({ object }) => {
-    const outcome = outcomeOf(object);
+  startInformer(client, clock, random, certificateSigningRequest, selection, untilDone).handle(({ object }) => {
+    const outcome = signingResult(object);
     if (outcome instanceof Error) reject(outcome);
     else if (outcome !== undefined) resolve(outcome);
   });
@@ -102,12 +102,12 @@ async function signed(
   } finally {
     cancel();
     done.abort();
-    signal.removeEventListener('abort', aborted);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
 /** Returns the issued certificate, or an error if the request was denied or failed; undefined while it is pending. */
-function outcomeOf({ metadata, status }: CertificateSigningRequest): string | Error | undefined {
+function signingResult({ metadata, status }: CertificateSigningRequest): string | Error | undefined {
   for (const { type, reason = '', message = '' } of status?.conditions ?? []) {
     if (type === 'Denied' || type === 'Failed') {
       return new Error(`certificate signing request ${metadata.name} is ${type.toLowerCase()}: ${reason}: ${message}`);
@@ -120,7 +120,7 @@ function outcomeOf({ metadata, status }: CertificateSigningRequest): string | Er
  * Returns the rotation time of a certificate: after 70 to 90 percent of its lifetime, jittered so that nodes do not
  * renew all at once.
  */
-export function renewalOf(certificate: string, random: Random): Instant {
+export function rotationTime(certificate: string, random: Random): Instant {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
   return from + (to - from) * (0.7 + 0.2 * random.next());
@@ -136,25 +136,25 @@ export function isValid(certificate: string, now: Instant): boolean {
 export type Rotation = {
   /** Client that creates the certificate signing requests. */
   readonly client: Client;
-  readonly wish: () => CertificateWish;
+  readonly certificateSpec: () => CertificateSpec;
   readonly store: CertificateStore;
   readonly onChange: (pair: KeyPair) => void;
 };
 
 /** Rotates a certificate until the signal is aborted. */
-export async function keepCertificate(
+export async function rotateCertificates(
   context: CertificateContext,
-  { client, wish, store, onChange }: Rotation,
+  { client, certificateSpec, store, onChange }: Rotation,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random, log } = context;
   while (!signal.aborted) {
     const current = store.read();
-    const due = current ? renewalOf(current.certificate, random) : clock.now();
+    const due = current ? rotationTime(current.certificate, random) : clock.now();
     await after(clock, Math.max(0, due - clock.now()), signal).catch(() => {});
     if (signal.aborted) return;
     try {
-      const pair = await requestCertificate(client, context, wish(), signal);
+      const pair = await requestCertificate(client, context, certificateSpec(), signal);
       store.write(pair);
       onChange(pair);
     } catch (error) {

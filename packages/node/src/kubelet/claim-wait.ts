@@ -3,9 +3,9 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Instant } from '@kruise/values/time';
 import { MountError } from './volumes.ts';
 
-export type ClaimWait = {
+export type VolumeRetry = {
   /** Returns the time of the next retry. */
-  next(now: Instant): Instant;
+  nextRetry(now: Instant): Instant;
   /** Reports whether the wait is long enough to record an event. */
   isLong(now: Instant): boolean;
   reset(): void;
@@ -15,10 +15,10 @@ const shortestMs = 100;
 const longestMs = 2000;
 const longMs = 123_000;
 
-export function createClaimWait(): ClaimWait {
+export function createVolumeRetry(): VolumeRetry {
   let since: Instant | undefined;
   return {
-    next(now) {
+    nextRetry(now) {
       since ??= now;
       // The next delay equals the time waited so far, within the limits.
       return now + Math.min(longestMs, Math.max(shortestMs, now - since));

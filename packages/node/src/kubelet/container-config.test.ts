@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container } from '@kruise/api/core/container';
 import type { Image } from '../cri/messages.ts';
-import { type ContainerFacts, containerConfigOf } from './container-config.ts';
-import { aContainer, aPod, type PodFixture } from './fixtures.ts';
+import { type ContainerInputs, containerConfigOf } from './container-config.ts';
+import { makeContainer, makePod, type PodFixture } from './fixtures.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 
 const settings: NodeSettings = {
@@ -18,10 +18,10 @@ const settings: NodeSettings = {
 };
 
 /** Returns the configuration of a container `c` of a Pod. */
-function configOf(container: Partial<Container> = {}, pod: PodFixture = {}, more: Partial<ContainerFacts> = {}) {
-  const own = aContainer('c', container);
+function configOf(container: Partial<Container> = {}, pod: PodFixture = {}, more: Partial<ContainerInputs> = {}) {
+  const own = makeContainer('c', container);
   return containerConfigOf({
-    pod: aPod({ containers: [own], ...pod }),
+    pod: makePod({ containers: [own], ...pod }),
     container: own,
     restartCount: 0,
     imageRef: 'sha256:abc',

@@ -19,7 +19,7 @@ import { linuxResourcesOf } from './linux-resources.ts';
 import { type NodeSettings, namespacesOf, podLabels, supplementalGroupsOf } from './sandbox-config.ts';
 
 /** Inputs of a container configuration. */
-export type ContainerFacts = {
+export type ContainerInputs = {
   readonly pod: Pod;
   readonly container: Container;
   readonly restartCount: number;
@@ -40,10 +40,10 @@ const restartCountAnnotation = 'io.kubernetes.container.restartCount';
 const hashAnnotation = 'io.kubernetes.container.hash';
 
 /** Returns the CRI configuration of a container. Throws if the image would violate the Pod's runAsNonRoot policy. */
-export function containerConfigOf(facts: ContainerFacts): ContainerConfig {
-  const { pod, container, restartCount, imageRef, environment, mounts } = facts;
+export function containerConfigOf(inputs: ContainerInputs): ContainerConfig {
+  const { pod, container, restartCount, imageRef, environment, mounts } = inputs;
   const { name, image = '', command = [], args = [], workingDir, stdin, stdinOnce, tty } = container;
-  checkNonRoot(facts);
+  checkNonRoot(inputs);
   const count = countCharacters();
   const expanded = (texts: readonly string[]) =>
     texts.map((text) => {
@@ -60,22 +60,22 @@ export function containerConfigOf(facts: ContainerFacts): ContainerConfig {
     envs: [...environment].map(([key, value]) => ({ key, value })),
     mounts,
     labels: { ...podLabels(pod), 'io.kubernetes.container.name': name },
-    annotations: annotationsOf(facts),
+    annotations: annotationsOf(inputs),
     logPath: `${name}/${restartCount}.log`,
     stdin: stdin ?? false,
     stdinOnce: stdinOnce ?? false,
     tty: tty ?? false,
     linux: {
       resources: linuxResourcesOf(pod, container, {
-        memoryCapacity: facts.memoryCapacity,
-        hasUnifiedCgroups: facts.settings.hasUnifiedCgroups,
+        memoryCapacity: inputs.memoryCapacity,
+        hasUnifiedCgroups: inputs.settings.hasUnifiedCgroups,
       }),
-      securityContext: securityOf(facts),
+      securityContext: securityOf(inputs),
     },
   };
 }
 
-function annotationsOf({ pod, container, restartCount }: ContainerFacts): StringMap {
+function annotationsOf({ pod, container, restartCount }: ContainerInputs): StringMap {
   const { deletionGracePeriodSeconds } = pod.metadata;
   const { terminationGracePeriodSeconds } = pod.spec ?? {};
   const preStop = container.lifecycle?.preStop;
@@ -98,11 +98,14 @@ function annotationsOf({ pod, container, restartCount }: ContainerFacts): String
 }
 
 /** Reads the container hash and the restart count from a container's annotations. */
-export function originOf(annotations: StringMap): { readonly hash: string; readonly restartCount: number } {
+export function readContainerAnnotations(annotations: StringMap): {
+  readonly hash: string;
+  readonly restartCount: number;
+} {
   return { hash: annotations[hashAnnotation] ?? '', restartCount: Number(annotations[restartCountAnnotation] ?? 0) };
 }
 
-function checkNonRoot({ pod, container, image }: ContainerFacts): void {
+function checkNonRoot({ pod, container, image }: ContainerInputs): void {
   const own = container.securityContext;
   const shared = pod.spec?.securityContext;
   if (!(own?.runAsNonRoot ?? shared?.runAsNonRoot)) return;
@@ -136,8 +139,8 @@ const maskedPaths = [
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-function securityOf(facts: ContainerFacts): LinuxContainerSecurityContext {
-  const { pod, container, image, settings } = facts;
+function securityOf(inputs: ContainerInputs): LinuxContainerSecurityContext {
+  const { pod, container, image, settings } = inputs;
   const shared = pod.spec?.securityContext ?? {};
   const own = container.securityContext ?? {};
   const user = own.runAsUser ?? shared.runAsUser;
@@ -147,7 +150,7 @@ function securityOf(facts: ContainerFacts): LinuxContainerSecurityContext {
   const isUnmasked = own.procMount === 'Unmasked';
   const { add = [], drop = [] } = own.capabilities ?? {};
   return {
-    namespaceOptions: namespacesFor(facts),
+    namespaceOptions: namespacesFor(inputs),
     ...(add.length + drop.length > 0 ? { capabilities: { addCapabilities: add, dropCapabilities: drop } } : {}),
     privileged: own.privileged ?? false,
     ...(user != null
@@ -167,7 +170,7 @@ function securityOf(facts: ContainerFacts): LinuxContainerSecurityContext {
   };
 }
 
-function namespacesFor({ pod, targetId, userNamespace }: ContainerFacts): NamespaceOption {
+function namespacesFor({ pod, targetId, userNamespace }: ContainerInputs): NamespaceOption {
   const namespaces = namespacesOf(pod, userNamespace);
   if (targetId === undefined || namespaces.pid !== 'CONTAINER') return namespaces;
   return { ...namespaces, pid: 'TARGET', targetId };

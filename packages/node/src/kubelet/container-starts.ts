@@ -8,7 +8,7 @@ import { containerHash, containersOf, fieldPathOf, type PodContainer } from './c
 import { StartError } from './images.ts';
 import type { NodeContext } from './node-context.ts';
 import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
-import { type StartScene, startContainer } from './start-container.ts';
+import { type StartContext, startContainer } from './start-container.ts';
 
 /** Result of starting containers. */
 export type StartOutcome = {
@@ -23,14 +23,14 @@ export type ContainerStarts = {
   /** Start failures by container name. */
   readonly failures: ReadonlyMap<string, StartFailure>;
   /** Returns the runtime state to report: a new container is omitted until its postStart hook has completed. */
-  settled(runtimePod: RuntimePod): RuntimePod;
+  visibleState(runtimePod: RuntimePod): RuntimePod;
   startAll(
-    scene: Omit<StartScene, 'pullBackOff' | 'pullErrors'>,
+    context: Omit<StartContext, 'pullBackOff' | 'pullErrors'>,
     wanted: readonly Container[],
     signal: AbortSignal,
   ): Promise<StartOutcome>;
   /** Resets the restart backoff of a container. */
-  forgive(container: Container): void;
+  resetBackOff(container: Container): void;
 };
 
 /** Retry interval for failures without a backoff. */
@@ -44,7 +44,7 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
   // Created lazily, because most Pods never back off.
   let restarts: BackOff | undefined;
   let pulls: BackOff | undefined;
-  let underWay: { readonly name: string; readonly before: RuntimePod } | undefined;
+  let inProgress: { readonly name: string; readonly before: RuntimePod } | undefined;
 
   // The hash includes the image: a container with another image has a backoff of its own.
   const keyOf = (container: Container) => `${container.name}/${containerHash(container)}`;
@@ -52,7 +52,10 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
   /**
    * Applies the restart backoff to a container that exited. Throws CrashLoopBackOff while the container is in backoff.
    */
-  function checkBackOff({ pod, runtimePod }: Pick<StartScene, 'pod' | 'runtimePod'>, podContainer: PodContainer): void {
+  function checkBackOff(
+    { pod, runtimePod }: Pick<StartContext, 'pod' | 'runtimePod'>,
+    podContainer: PodContainer,
+  ): void {
     const { container } = podContainer;
     const newest = newestOf(runtimePod, container.name);
     if (newest?.state !== 'exited') return;
@@ -64,17 +67,17 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
     }
     const { name, namespace, uid } = pod.metadata;
     const id = `${name}_${namespace}(${uid})`;
-    const told = `Back-off restarting failed container ${container.name} in pod ${id}`;
-    node.record(pod, 'Warning', 'BackOff', told, fieldPathOf(podContainer));
+    const eventMessage = `Back-off restarting failed container ${container.name} in pod ${id}`;
+    node.record(pod, 'Warning', 'BackOff', eventMessage, fieldPathOf(podContainer));
     const delay = durationText(restarts.delayOf(key));
     const message = `back-off ${delay} restarting failed container=${container.name} pod=${id}`;
     throw new StartError('CrashLoopBackOff', message);
   }
 
-  function retryOf(
+  function retryTime(
     { reason }: StartError,
     container: Container,
-    { runtimePod }: Pick<StartScene, 'runtimePod'>,
+    { runtimePod }: Pick<StartContext, 'runtimePod'>,
   ): Instant {
     switch (reason) {
       case 'CrashLoopBackOff':
@@ -88,37 +91,37 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
 
   return {
     failures,
-    settled(runtimePod) {
-      if (!underWay) return runtimePod;
-      const { name, before } = underWay;
-      const isSettled = ({ id, name: other }: RuntimeContainer) =>
+    visibleState(runtimePod) {
+      if (!inProgress) return runtimePod;
+      const { name, before } = inProgress;
+      const isVisible = ({ id, name: other }: RuntimeContainer) =>
         other !== name || before.containers.some((each) => each.id === id);
-      return { ...runtimePod, containers: runtimePod.containers.filter(isSettled) };
+      return { ...runtimePod, containers: runtimePod.containers.filter(isVisible) };
     },
     async startAll(given, wanted, signal) {
-      const scene: StartScene = { ...given, pullBackOff: (pulls ??= createBackOff(clock)), pullErrors };
+      const context: StartContext = { ...given, pullBackOff: (pulls ??= createBackOff(clock)), pullErrors };
       const names = new Set(wanted.map(({ name }) => name));
       const before = new Map(failures);
       const retries: Instant[] = [];
-      for (const podContainer of startOrder(containersOf(scene.pod))) {
+      for (const podContainer of startOrder(containersOf(context.pod))) {
         const { container, role } = podContainer;
         if (!names.has(container.name)) continue;
         try {
-          checkBackOff(scene, podContainer);
-          node.metrics.containerStarts(role);
-          underWay = { name: container.name, before: scene.runtimePod };
-          await startContainer(node, scene, podContainer, signal);
+          checkBackOff(context, podContainer);
+          node.metrics.countContainerStart(role);
+          inProgress = { name: container.name, before: context.runtimePod };
+          await startContainer(node, context, podContainer, signal);
           failures.delete(container.name);
         } catch (error) {
           if (!(error instanceof StartError)) throw error;
           const { reason, message } = error;
           failures.set(container.name, { reason, message });
-          retries.push(retryOf(error, container, scene));
-          if (reason !== 'CrashLoopBackOff') node.metrics.containerStartFailed(role, reason);
+          retries.push(retryTime(error, container, context));
+          if (reason !== 'CrashLoopBackOff') node.metrics.countContainerStartFailure(role, reason);
           // Later containers depend on this init container.
           if (role === 'init') break;
         } finally {
-          underWay = undefined;
+          inProgress = undefined;
         }
       }
       return {
@@ -126,7 +129,7 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
         hasNews: !isSame([...before], [...failures]),
       };
     },
-    forgive: (container) => restarts?.reset(keyOf(container)),
+    resetBackOff: (container) => restarts?.reset(keyOf(container)),
   };
 }
 

@@ -2,8 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus } from '@kruise/api/core/pod';
 import { containerStatusesOf, type StartFailure } from './container-statuses.ts';
-import { aContainer, aPod, exited, found, inSandbox, type PodFixture, running, sidecar, statusOf } from './fixtures.ts';
-import { nothingRuns, type RuntimePod } from './runtime-pod.ts';
+import {
+  exited,
+  inSandbox,
+  makeContainer,
+  makePod,
+  type PodFixture,
+  running,
+  runtimeContainer,
+  sidecar,
+  statusOf,
+} from './fixtures.ts';
+import { emptyRuntimePod, type RuntimePod } from './runtime-pod.ts';
 
 type Row = {
   readonly name: string;
@@ -39,7 +49,7 @@ const rows: readonly Row[] = [
   { name: 'a container without runtime state is ContainerCreating', expected: ['c: waiting ContainerCreating'] },
   {
     name: 'a container of a Pod with init containers is PodInitializing',
-    pod: { initContainers: [aContainer('i')] },
+    pod: { initContainers: [makeContainer('i')] },
     expected: ['i: waiting PodInitializing', 'c: waiting PodInitializing'],
   },
   {
@@ -62,17 +72,17 @@ const rows: readonly Row[] = [
   { name: 'an exited container is terminated', has: inSandbox(exited('c', 3)), expected: ['c: ended 3 Error'] },
   {
     name: 'a created container is waiting',
-    has: inSandbox(found('c', { state: 'created' })),
+    has: inSandbox(runtimeContainer('c', { state: 'created' })),
     expected: ['c: waiting'],
   },
   {
     name: 'a container of unknown state is waiting',
-    has: inSandbox(found('c', { state: 'unknown' })),
+    has: inSandbox(runtimeContainer('c', { state: 'unknown' })),
     expected: ['c: waiting'],
   },
   {
     name: 'a running container that becomes unknown is terminated',
-    has: inSandbox(found('c', { state: 'unknown' })),
+    has: inSandbox(runtimeContainer('c', { state: 'unknown' })),
     before: [statusOf('c', 'running', { restartCount: 1 })],
     expected: ['c: ended 137 ContainerStatusUnknown, 2 restarts'],
   },
@@ -89,8 +99,8 @@ const rows: readonly Row[] = [
   {
     name: 'an instance that never started is not the last state',
     has: inSandbox(
-      found('c', { id: 'c-2', state: 'created', restartCount: 2 }),
-      found('c', { id: 'c-1', state: 'created', restartCount: 1 }),
+      runtimeContainer('c', { id: 'c-2', state: 'created', restartCount: 2 }),
+      runtimeContainer('c', { id: 'c-1', state: 'created', restartCount: 1 }),
       exited('c', 2),
     ),
     expected: ['c: waiting, after ended 2 Error, 2 restarts'],
@@ -157,13 +167,13 @@ const rows: readonly Row[] = [
   },
   {
     name: 'an init container is ready when it has completed',
-    pod: { initContainers: [aContainer('i')] },
+    pod: { initContainers: [makeContainer('i')] },
     has: inSandbox(exited('i', 0)),
     expected: ['i: ended 0 Completed, ready', 'c: waiting PodInitializing'],
   },
   {
     name: 'a running init container has started and is not ready',
-    pod: { initContainers: [aContainer('i')] },
+    pod: { initContainers: [makeContainer('i')] },
     has: inSandbox(running('i')),
     expected: ['i: running, started', 'c: waiting PodInitializing'],
   },
@@ -177,8 +187,8 @@ const rows: readonly Row[] = [
   {
     name: 'container statuses are sorted by name, init containers by order',
     pod: {
-      initContainers: [aContainer('z'), aContainer('a')],
-      containers: [aContainer('y'), aContainer('b')],
+      initContainers: [makeContainer('z'), makeContainer('a')],
+      containers: [makeContainer('y'), makeContainer('b')],
       ephemeralContainers: [
         { name: 'x', image: 'x:1' },
         { name: 'd', image: 'd:1' },
@@ -190,14 +200,14 @@ const rows: readonly Row[] = [
 
 function statuses({
   pod = {},
-  has = nothingRuns,
+  has = emptyRuntimePod,
   before = [],
   fails = {},
   unstarted = [],
   unready = [],
 }: Omit<Row, 'name' | 'expected'>) {
   const { init, regular, ephemeral } = containerStatusesOf({
-    pod: aPod(pod),
+    pod: makePod(pod),
     runtimePod: has,
     previous: before,
     failures: new Map(Object.entries(fails)),
@@ -249,7 +259,7 @@ test('a status reports volume mounts', () => {
     { name: 'b', mountPath: '/b', readOnly: true },
     { name: 'c', mountPath: '/c', readOnly: true, recursiveReadOnly: 'IfPossible' },
   ];
-  const [status] = statuses({ pod: { containers: [aContainer('c', { volumeMounts })] } });
+  const [status] = statuses({ pod: { containers: [makeContainer('c', { volumeMounts })] } });
   assert.deepEqual(status?.volumeMounts, [
     { name: 'a', mountPath: '/a' },
     { name: 'b', mountPath: '/b', readOnly: true, recursiveReadOnly: 'Disabled' },

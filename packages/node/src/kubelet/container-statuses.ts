@@ -9,7 +9,7 @@ import { newestOf, type RuntimeContainer, type RuntimePod, shouldStart } from '.
 export type StartFailure = { readonly reason: string; readonly message: string };
 
 /** Probe results of running containers. */
-export type ProbeVerdicts = {
+export type ProbeResults = {
   /** Reports whether the container has started: its startup probe has succeeded, or it has none. */
   hasStarted(containerName: string, containerId: string): boolean;
   /** Reports whether the container is ready: its readiness probe has succeeded, or it has none. */
@@ -17,13 +17,13 @@ export type ProbeVerdicts = {
 };
 
 /** Inputs of container statuses. */
-export type StatusFacts = {
+export type StatusInputs = {
   readonly pod: Pod;
   readonly runtimePod: RuntimePod;
   /** Container statuses that were reported last. */
   readonly previous: readonly ContainerStatus[];
   readonly failures: ReadonlyMap<string, StartFailure>;
-  readonly probes: ProbeVerdicts;
+  readonly probes: ProbeResults;
   /** Runtime name, the scheme of container IDs. */
   readonly runtimeName: string;
   /** Returns the resources to report for a container; empty if resources are not reported. */
@@ -43,37 +43,39 @@ export type ContainerStatuses = {
 const byName = (a: ContainerStatus, b: ContainerStatus) => (a.name < b.name ? -1 : 1);
 
 /** Returns the status of every container of a Pod. */
-export function containerStatusesOf(facts: StatusFacts): ContainerStatuses {
+export function containerStatusesOf(inputs: StatusInputs): ContainerStatuses {
   const init: ContainerStatus[] = [];
   const regular: ContainerStatus[] = [];
   const ephemeral: ContainerStatus[] = [];
   const lists = { init, sidecar: init, regular, ephemeral };
-  for (const each of containersOf(facts.pod)) lists[each.role].push(statusOf(facts, each));
+  for (const each of containersOf(inputs.pod)) lists[each.role].push(statusOf(inputs, each));
   if (regular.length > 1) regular.sort(byName);
   if (ephemeral.length > 1) ephemeral.sort(byName);
   return { init, regular, ephemeral };
 }
 
-function statusOf(facts: StatusFacts, podContainer: PodContainer): ContainerStatus {
+function statusOf(inputs: StatusInputs, podContainer: PodContainer): ContainerStatus {
   const { container, role } = podContainer;
-  const previous = facts.previous.find(({ name }) => name === container.name);
-  const newest = newestOf(facts.runtimePod, container.name);
+  const previous = inputs.previous.find(({ name }) => name === container.name);
+  const newest = newestOf(inputs.runtimePod, container.name);
   // A container that was created but never started has no last state.
-  const older = facts.runtimePod.containers.find(
+  const older = inputs.runtimePod.containers.find(
     (each) => each !== newest && each.name === container.name && each.state !== 'created',
   );
-  const known = newest ? fromRuntime(facts, container, newest, previous) : fromNothing(facts.pod, container, previous);
+  const known = newest
+    ? statusOfFound(inputs, container, newest, previous)
+    : statusOfMissing(inputs.pod, container, previous);
   // If the runtime has two instances of a container, the older one becomes the last state.
-  const status = older ? { ...known, lastState: stateOf(older, facts.runtimeName, undefined) } : known;
-  if (previous && hasEndedForGood(facts.pod, role, previous) && isSameContainer(previous, status)) return previous;
-  return withProbes(facts, role, waitingIfFailed(facts, podContainer, status));
+  const status = older ? { ...known, lastState: stateOf(older, inputs.runtimeName, undefined) } : known;
+  if (previous && isFinal(inputs.pod, role, previous) && isSameContainer(previous, status)) return previous;
+  return withProbes(inputs, role, waitingIfFailed(inputs, podContainer, status));
 }
 
 /**
  * Reports whether a container has terminated and will not restart. Its status is final, whatever the runtime reports
  * later.
  */
-function hasEndedForGood({ spec }: Pod, role: ContainerRole, { state }: ContainerStatus): boolean {
+function isFinal({ spec }: Pod, role: ContainerRole, { state }: ContainerStatus): boolean {
   const { terminated } = state ?? {};
   if (!terminated || role === 'sidecar') return false;
   return spec?.restartPolicy === 'Never' || (spec?.restartPolicy === 'OnFailure' && terminated.exitCode === 0);
@@ -83,8 +85,8 @@ function isSameContainer({ containerID }: ContainerStatus, other: ContainerStatu
   return containerID !== undefined && containerID === other.containerID;
 }
 
-function fromRuntime(
-  { runtimeName, resourcesOf }: StatusFacts,
+function statusOfFound(
+  { runtimeName, resourcesOf }: StatusInputs,
   container: Container,
   found: RuntimeContainer,
   previous: ContainerStatus | undefined,
@@ -117,7 +119,7 @@ function fromRuntime(
 }
 
 /** Returns the status of a container that the runtime does not have: not created yet, or lost. */
-function fromNothing(pod: Pod, container: Container, previous: ContainerStatus | undefined): ContainerStatus {
+function statusOfMissing(pod: Pod, container: Container, previous: ContainerStatus | undefined): ContainerStatus {
   if (previous?.state?.terminated) return previous;
   const wasRunning = previous?.state?.running != null && previous.lastState?.terminated == null;
   const isDeleting = pod.metadata.deletionTimestamp != null;
@@ -126,7 +128,7 @@ function fromNothing(pod: Pod, container: Container, previous: ContainerStatus |
     state: {
       waiting: { reason: (pod.spec?.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating' },
     },
-    lastState: wasRunning ? { terminated: lost } : (previous?.lastState ?? {}),
+    lastState: wasRunning ? { terminated: lostTermination } : (previous?.lastState ?? {}),
     ready: false,
     restartCount: (previous?.restartCount ?? 0) + (wasRunning && !isDeleting ? 1 : 0),
     image: container.image ?? '',
@@ -143,14 +145,14 @@ export function nextRestartCount({ state, lastState, restartCount }: ContainerSt
   return isCounted ? restartCount : restartCount + 1;
 }
 
-const lost = {
+const lostTermination = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
   message: 'The container could not be located when the pod was deleted.  The container used to be Running',
 };
 
 /** Terminated state of a container whose exit is unknown. */
-export const unknownEnd = {
+export const unknownTermination = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
   message: 'The container could not be located when the pod was terminated',
@@ -177,7 +179,7 @@ function stateOf(found: RuntimeContainer, runtimeName: string, previous: Contain
       };
     case 'unknown':
       // The container was running before. Reporting it as waiting could start it twice, even if it may run only once.
-      return previous?.state?.running ? { terminated: unknownEnd } : { waiting: {} };
+      return previous?.state?.running ? { terminated: unknownTermination } : { waiting: {} };
     case 'created':
       return { waiting: {} };
   }
@@ -185,7 +187,7 @@ function stateOf(found: RuntimeContainer, runtimeName: string, previous: Contain
 
 /** Sets the waiting state of a container that failed to start; the failure replaces the previous terminated state. */
 function waitingIfFailed(
-  { pod, runtimePod, failures }: StatusFacts,
+  { pod, runtimePod, failures }: StatusInputs,
   { container, role }: PodContainer,
   status: ContainerStatus,
 ): ContainerStatus {
@@ -207,7 +209,7 @@ function willStart(pod: Pod, role: ContainerRole, container: Container, runtimeP
   return pod.metadata.deletionTimestamp == null && newestOf(runtimePod, container.name)?.state !== 'running';
 }
 
-function withProbes({ probes }: StatusFacts, role: ContainerRole, status: ContainerStatus): ContainerStatus {
+function withProbes({ probes }: StatusInputs, role: ContainerRole, status: ContainerStatus): ContainerStatus {
   if (role === 'ephemeral') return status;
   const id = status.containerID?.slice(status.containerID.indexOf('//') + 2) ?? '';
   const isRunning = status.state?.running != null;

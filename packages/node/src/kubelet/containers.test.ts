@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { createBackOff } from './back-off.ts';
 import { containerHash } from './containers.ts';
-import { aContainer, aPod } from './fixtures.ts';
+import { makeContainer, makePod } from './fixtures.ts';
 import { cgroupParentOf, oomScoreOf, quotaOf, sharesOf } from './linux-resources.ts';
 import { credentialsFor } from './pull-secrets.ts';
 import { dnsConfigOf, hostnameOf, type NodeSettings, sandboxConfigOf } from './sandbox-config.ts';
 
 test('the container hash depends on name and image', () => {
   assert.equal(containerHash({ name: 'test_container', image: 'foo/image:v1' }), '8e45cbd0');
-  assert.equal(containerHash(aContainer('c', { env: [{ name: 'A' }] })), containerHash(aContainer('c')));
+  assert.equal(containerHash(makeContainer('c', { env: [{ name: 'A' }] })), containerHash(makeContainer('c')));
 });
 
 test('the backoff doubles up to five minutes and resets after ten', () => {
@@ -49,19 +49,19 @@ const scoreRows: readonly (readonly [
 ];
 for (const [name, qosClass, request, score] of scoreRows) {
   test(name, () => {
-    const container = aContainer('c', request ? { resources: { requests: { memory: request } } } : {});
-    assert.equal(oomScoreOf(aPod({ containers: [container], status: { qosClass } }), container, capacity), score);
+    const container = makeContainer('c', request ? { resources: { requests: { memory: request } } } : {});
+    assert.equal(oomScoreOf(makePod({ containers: [container], status: { qosClass } }), container, capacity), score);
   });
 }
 
 test('a Pod has a parent cgroup by QoS class', () => {
-  const pod = aPod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Burstable' } });
+  const pod = makePod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Burstable' } });
   assert.equal(cgroupParentOf(pod, 'CGROUPFS'), '/kubepods/burstable/poda-b');
   assert.equal(
     cgroupParentOf(pod, 'SYSTEMD'),
     '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poda_b.slice',
   );
-  const guaranteed = aPod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Guaranteed' } });
+  const guaranteed = makePod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Guaranteed' } });
   assert.equal(cgroupParentOf(guaranteed, 'SYSTEMD'), '/kubepods.slice/kubepods-poda_b.slice');
 });
 
@@ -77,17 +77,18 @@ const settings: NodeSettings = {
 };
 
 test('a Pod uses the cluster DNS unless it uses the host network', () => {
-  assert.deepEqual(dnsConfigOf(aPod(), settings), {
+  assert.deepEqual(dnsConfigOf(makePod(), settings), {
     servers: ['10.96.0.10'],
     searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'example.com'],
     options: ['ndots:5'],
   });
-  assert.deepEqual(dnsConfigOf(aPod({ hostNetwork: true }), settings).servers, ['1.1.1.1']);
-  assert.deepEqual(dnsConfigOf(aPod({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }), settings).servers, [
-    '10.96.0.10',
-  ]);
+  assert.deepEqual(dnsConfigOf(makePod({ hostNetwork: true }), settings).servers, ['1.1.1.1']);
+  assert.deepEqual(
+    dnsConfigOf(makePod({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }), settings).servers,
+    ['10.96.0.10'],
+  );
   const dnsConfig = { nameservers: ['9.9.9.9'], options: [{ name: 'ndots', value: '2' }] };
-  assert.deepEqual(dnsConfigOf(aPod({ dnsPolicy: 'None', dnsConfig }), settings), {
+  assert.deepEqual(dnsConfigOf(makePod({ dnsPolicy: 'None', dnsConfig }), settings), {
     servers: ['9.9.9.9'],
     searches: [],
     options: ['ndots:2'],
@@ -96,7 +97,7 @@ test('a Pod uses the cluster DNS unless it uses the host network', () => {
 
 const hostnameRows: readonly (readonly [
   name: string,
-  pod: Parameters<typeof aPod>[0],
+  pod: Parameters<typeof makePod>[0],
   hostname: string | undefined,
 ])[] = [
   ['the name of the Pod by default', {}, 'web'],
@@ -111,20 +112,20 @@ const hostnameRows: readonly (readonly [
 ];
 for (const [name, fixture, hostname] of hostnameRows) {
   test(`the hostname of a Pod is ${name}`, () =>
-    assert.equal(sandboxConfigOf(aPod(fixture), 0, settings).hostname, hostname));
+    assert.equal(sandboxConfigOf(makePod(fixture), 0, settings).hostname, hostname));
 }
 
 test('an FQDN that exceeds the kernel limit is an error', () => {
   const fixture = { hostname: 'a'.repeat(40), subdomain: 'cluster', setHostnameAsFQDN: true };
   assert.throws(
-    () => sandboxConfigOf(aPod(fixture), 0, settings),
+    () => sandboxConfigOf(makePod(fixture), 0, settings),
     /FQDN a{40}\.cluster\.default\.svc\.cluster\.local is too long \(64 characters is the max, 74 characters requested\)$/,
   );
 });
 
 test('a hostname that is too long is truncated', () => {
   const long = `${'a'.repeat(62)}-${'b'.repeat(10)}`;
-  assert.equal(hostnameOf(aPod({ metadata: { name: long } }), 'cluster.local').hostname, 'a'.repeat(62));
+  assert.equal(hostnameOf(makePod({ metadata: { name: long } }), 'cluster.local').hostname, 'a'.repeat(62));
 });
 
 test('credentials come from the most specific matching registry path', () => {

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
 import { deepHashOfBytes } from '@kruise/machinery/hash';
 import { stringify } from '@kruise/values/go-json';
-import { remembered } from '@kruise/values/remembered';
+import { memoize } from '@kruise/values/remembered';
 
 /** Role of a container in its Pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
@@ -48,11 +48,11 @@ const fieldOfRole: { readonly [R in ContainerRole]: string } = {
 
 /** Returns the field path of a container for events: `spec.containers{web}`. */
 export function fieldPathOf({ container, role }: PodContainer): string {
-  return samePath(`spec.${fieldOfRole[role]}{${container.name}}`);
+  return memoizePath(`spec.${fieldOfRole[role]}{${container.name}}`);
 }
 
 // Memoized, because every event has a field path and Pods of one workload share the same ones.
-const samePath = remembered((path) => path, { maxLength: 256 });
+const memoizePath = memoize((path) => path, { maxLength: 256 });
 
 const utf8 = new TextEncoder();
 
@@ -61,7 +61,7 @@ export function containerHash({ name, image = '' }: Container): string {
   return hashOf(`${name} ${image}`);
 }
 
-const hashOf = remembered(
+const hashOf = memoize(
   (key) => {
     // Container names contain no space.
     const end = key.indexOf(' ');

@@ -6,19 +6,19 @@ export const preemptionMessage = 'Preempted in order to admit critical pod';
 
 /** Returns the status of a preempted Pod. */
 export function preemptedStatus(status: PodStatus, now: Instant): PodStatus {
-  const because = 'Pod was preempted by Kubelet to accommodate a critical pod.';
-  return disrupted({ ...status, reason: 'Preempting', message: preemptionMessage }, because, now);
+  const conditionMessage = 'Pod was preempted by Kubelet to accommodate a critical pod.';
+  return withDisruptionTarget({ ...status, reason: 'Preempting', message: preemptionMessage }, conditionMessage, now);
 }
 
 /** Returns the status of a Pod terminated by a node shutdown. */
 export function shutDownStatus(status: PodStatus, now: Instant): PodStatus {
   const message = 'Pod was terminated in response to imminent node shutdown.';
-  return disrupted({ ...status, reason: 'Terminated', message }, message, now);
+  return withDisruptionTarget({ ...status, reason: 'Terminated', message }, message, now);
 }
 
 /** Returns the status of a Pod evicted under node pressure. */
 export function evictedStatus(status: PodStatus, message: string, now: Instant): PodStatus {
-  return disrupted({ ...status, reason: 'Evicted', message }, message, now);
+  return withDisruptionTarget({ ...status, reason: 'Evicted', message }, message, now);
 }
 
 /** Returns the status of a Pod that exceeded its own limits. It is no disruption, so DisruptionTarget is not set. */
@@ -27,7 +27,7 @@ export function overLimitStatus(status: PodStatus, message: string): PodStatus {
 }
 
 /** Returns a Failed status with the DisruptionTarget condition. */
-function disrupted(status: PodStatus, because: string, now: Instant): PodStatus {
+function withDisruptionTarget(status: PodStatus, conditionMessage: string, now: Instant): PodStatus {
   return {
     ...status,
     phase: 'Failed',
@@ -37,7 +37,7 @@ function disrupted(status: PodStatus, because: string, now: Instant): PodStatus 
         type: 'DisruptionTarget',
         status: 'True',
         reason: 'TerminationByKubelet',
-        message: because,
+        message: conditionMessage,
         lastProbeTime: null,
         lastTransitionTime: formatTime(now),
       },

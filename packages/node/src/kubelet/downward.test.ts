@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fieldOf, resourceFieldOf } from './downward.ts';
-import { aContainer, aPod } from './fixtures.ts';
+import { makeContainer, makePod } from './fixtures.ts';
 
-const pod = aPod({
+const pod = makePod({
   metadata: {
     labels: { b: '2', a: 'say "hi"' },
     annotations: { 'example.com/note': 'two\nlines' },
@@ -62,12 +62,12 @@ const resourceRows: readonly (readonly [resource: string, divisor: string | unde
 for (const [resource, divisor, value] of resourceRows) {
   test(`${resource} by ${divisor ?? 'nothing'} is ${value}`, () => {
     const selector = { resource, ...(divisor === undefined ? {} : { divisor }) };
-    assert.equal(resourceFieldOf(aContainer('c', { resources }), selector, facts), value);
+    assert.equal(resourceFieldOf(makeContainer('c', { resources }), selector, facts), value);
   });
 }
 
 test('the downward API rejects other resources', () => {
-  assert.throws(() => resourceFieldOf(aContainer('c'), { resource: 'limits.example.com/gpu' }, facts), {
+  assert.throws(() => resourceFieldOf(makeContainer('c'), { resource: 'limits.example.com/gpu' }, facts), {
     message: 'unsupported container resource : limits.example.com/gpu',
   });
 });

@@ -7,7 +7,7 @@ import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { milliValue, parseQuantity, quantitySign, quantityValue } from '@kruise/values/quantity';
 
 /** Pod and node data that only the node has. */
-export type NodeFacts = {
+export type DownwardContext = {
   readonly podIPs: readonly string[];
   readonly hostIPs: readonly string[];
   /** Allocatable resources of the node, used for containers without a limit. */
@@ -15,7 +15,7 @@ export type NodeFacts = {
 };
 
 /** Returns a Pod field as text. */
-export function fieldOf(pod: Pod, { fieldPath }: ObjectFieldSelector, { podIPs, hostIPs }: NodeFacts): string {
+export function fieldOf(pod: Pod, { fieldPath }: ObjectFieldSelector, { podIPs, hostIPs }: DownwardContext): string {
   const { metadata, spec } = pod;
   switch (fieldPath) {
     case 'metadata.name':
@@ -58,7 +58,7 @@ function linesOf(map: { readonly [key: string]: string } | undefined): string {
 export function resourceFieldOf(
   { resources }: Container,
   { resource, divisor }: ResourceFieldSelector,
-  { allocatable }: NodeFacts,
+  { allocatable }: DownwardContext,
 ): string {
   const [, field, name = ''] = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/.exec(resource) ?? [];
   if (field !== 'limits' && field !== 'requests') throw new Error(`unsupported container resource : ${resource}`);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Container } from '@kruise/api/core/container';
 import type { Service } from '@kruise/api/core/service';
 import { environmentOf } from './environment.ts';
-import { aContainer, aPod } from './fixtures.ts';
+import { makeContainer, makePod } from './fixtures.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const configMaps = new Map([
@@ -36,8 +36,8 @@ const services = [
 ];
 
 function environment(container: Partial<Container>, enableServiceLinks = true) {
-  const pod = aPod({ metadata: { namespace: 'team', labels: { app: 'web' } }, enableServiceLinks });
-  return environmentOf(pod, aContainer('c', container), facts, {
+  const pod = makePod({ metadata: { namespace: 'team', labels: { app: 'web' } }, enableServiceLinks });
+  return environmentOf(pod, makeContainer('c', container), facts, {
     configMap: (name) => configMaps.get(name),
     secret: (name) => secrets.get(name),
     services,

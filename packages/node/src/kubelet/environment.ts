@@ -4,7 +4,7 @@ import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { Service } from '@kruise/api/core/service';
-import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
+import { type DownwardContext, fieldOf, resourceFieldOf } from './downward.ts';
 import { countCharacters, expand } from './expansion.ts';
 
 /** Environment variables by name. */
@@ -21,7 +21,7 @@ export type EnvironmentObjects = {
 export function environmentOf(
   pod: Pod,
   container: Container,
-  facts: NodeFacts,
+  context: DownwardContext,
   objects: EnvironmentObjects,
 ): Environment {
   const service = serviceVariables(pod, objects.services);
@@ -29,14 +29,14 @@ export function environmentOf(
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
     const isOptional = configMapRef?.optional ?? secretRef?.optional ?? false;
     const source = configMapRef
-      ? found('configmap', configMapRef.name ?? '', objects.configMap, isOptional)?.data
-      : textsOf(secretRef && found('secret', secretRef.name ?? '', objects.secret, isOptional));
+      ? findSource('configmap', configMapRef.name ?? '', objects.configMap, isOptional)?.data
+      : textsOf(secretRef && findSource('secret', secretRef.name ?? '', objects.secret, isOptional));
     for (const [key, value] of Object.entries(source ?? {})) own.set(prefix + key, value);
   }
   const count = countCharacters();
   const known = (name: string) => own.get(name) ?? service.get(name);
   for (const { name, value = '', valueFrom } of container.env ?? []) {
-    const resolved = value !== '' || !valueFrom ? expand(value, known) : referred(pod, container, valueFrom);
+    const resolved = value !== '' || !valueFrom ? expand(value, known) : resolveReference(pod, container, valueFrom);
     if (resolved === undefined) continue;
     count(resolved);
     own.set(name, resolved);
@@ -45,25 +45,25 @@ export function environmentOf(
   return own;
 
   type Source = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>;
-  function referred(of: Pod, within: Container, source: Source): string | undefined {
+  function resolveReference(of: Pod, within: Container, source: Source): string | undefined {
     const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
-    if (fieldRef) return fieldOf(of, fieldRef, facts);
-    if (resourceFieldRef) return resourceFieldOf(within, resourceFieldRef, facts);
+    if (fieldRef) return fieldOf(of, fieldRef, context);
+    if (resourceFieldRef) return resourceFieldOf(within, resourceFieldRef, context);
     if (configMapKeyRef) {
       const { name = '', key, optional } = configMapKeyRef;
-      const data = found('configmap', name, objects.configMap, optional ?? false)?.data;
+      const data = findSource('configmap', name, objects.configMap, optional ?? false)?.data;
       return keyOf('ConfigMap', of, { name, key, optional: optional ?? false }, data);
     }
     if (secretKeyRef) {
       const { name = '', key, optional } = secretKeyRef;
-      const data = textsOf(found('secret', name, objects.secret, optional ?? false));
+      const data = textsOf(findSource('secret', name, objects.secret, optional ?? false));
       return keyOf('Secret', of, { name, key, optional: optional ?? false }, data);
     }
     return '';
   }
 }
 
-function found<T>(
+function findSource<T>(
   kind: string,
   name: string,
   get: (name: string) => T | undefined,

@@ -26,7 +26,7 @@ type Row = {
   /** Runs after the first condition holds; then the test waits for `finally`. */
   readonly next?: (node: TestNode) => Promise<unknown>;
   readonly finally?: (pod: Pod | undefined) => boolean;
-  readonly says: readonly (string | RegExp)[];
+  readonly expectedEvents: readonly (string | RegExp)[];
 };
 
 const remove = (node: TestNode) => node.server.client.delete(podKind, reference);
@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
     until: isReady,
     next: remove,
     finally: isGone,
-    says: [
+    expectedEvents: [
       'Normal Pulling: Pulling image "redis:7"',
       /^Normal Pulled: Successfully pulled image "redis:7" in \d+m?s \(\d+m?s including waiting\)\. Image size: \d+ bytes\.$/,
       ...started,
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
       containers: [web],
     },
     until: isReady,
-    says: [
+    expectedEvents: [
       'Normal Pulled: Container image "busybox:1.36" already present on machine',
       'Normal Created: Created container: i',
       'Normal Started: Started container i',
@@ -74,7 +74,7 @@ const rows: readonly Row[] = [
     until: isReady,
     next: change('redis:7'),
     finally: restarted,
-    says: [
+    expectedEvents: [
       present,
       ...started,
       'Normal Killing: Container c definition changed, will be restarted',
@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
     name: 'an image that cannot be pulled',
     pod: { containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] },
     until: waits('ImagePullBackOff'),
-    says: [
+    expectedEvents: [
       'Normal Pulling: Pulling image "docker.io/library/no-such-image:1"',
       /^Warning Failed: Failed to pull image "docker\.io\/library\/no-such-image:1": .*pull access denied/,
       'Warning Failed: Error: ErrImagePull',
@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     name: 'a missing image with pull policy Never',
     pod: { containers: [{ name: 'c', image: 'redis:7', imagePullPolicy: 'Never' }] },
     until: waits('ErrImageNeverPull'),
-    says: [
+    expectedEvents: [
       'Warning ErrImageNeverPull: Container image "redis:7" is not present with pull policy of Never',
       'Warning Failed: Error: ErrImageNeverPull',
     ],
@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
       containers: [{ name: 'c', image: 'redis:7' }],
     },
     until: waits('ImagePullBackOff'),
-    says: [
+    expectedEvents: [
       'Normal Pulling: Pulling image "redis:7"',
       'Warning Failed: Failed to pull image "redis:7": RegistryUnavailable: no route',
       'Warning Failed: Error: RegistryUnavailable',
@@ -123,19 +123,19 @@ const rows: readonly Row[] = [
     name: 'a missing ConfigMap',
     pod: { containers: [{ ...web, envFrom: [{ configMapRef: { name: 'settings' } }] }] },
     until: waits('CreateContainerConfigError'),
-    says: [present, 'Warning Failed: Error: configmap "settings" not found'],
+    expectedEvents: [present, 'Warning Failed: Error: configmap "settings" not found'],
   },
   {
     name: 'a container that cannot be created',
     pod: { annotations: { 'sim.kruise.io/create-error': 'no room' } },
     until: waits('CreateContainerError'),
-    says: [present, 'Warning Failed: Error: no room'],
+    expectedEvents: [present, 'Warning Failed: Error: no room'],
   },
   {
     name: 'a container that cannot be started',
     pod: { annotations: { 'sim.kruise.io/start-error': 'no such device' } },
     until: waits('CrashLoopBackOff'),
-    says: [
+    expectedEvents: [
       present,
       'Normal Created: Created container: c',
       'Warning Failed: Error: no such device',
@@ -149,7 +149,7 @@ const rows: readonly Row[] = [
       containers: [{ ...web, livenessProbe: { httpGet: { port: 80 }, periodSeconds: 1, failureThreshold: 2 } }],
     },
     until: restarted,
-    says: [
+    expectedEvents: [
       present,
       ...started,
       'Warning Unhealthy: Liveness probe failed: HTTP probe failed with statuscode: 500',
@@ -163,7 +163,7 @@ const rows: readonly Row[] = [
       containers: [{ ...web, startupProbe: { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 2 } }],
     },
     until: (pod) => (pod?.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0,
-    says: [
+    expectedEvents: [
       present,
       ...started,
       /^Warning Unhealthy: Startup probe failed: dial tcp 10\.244\.0\.\d+:80: connect: connection refused$/,
@@ -176,7 +176,7 @@ const rows: readonly Row[] = [
       containers: [{ ...web, readinessProbe: { exec: { command: ['no-such-command'] }, periodSeconds: 1 } }],
     },
     until: 5,
-    says: [
+    expectedEvents: [
       present,
       ...started,
       /^Warning Unhealthy: Readiness probe errored and resulted in unknown state: rpc error: /,
@@ -188,7 +188,7 @@ const rows: readonly Row[] = [
     until: isReady,
     next: remove,
     finally: isGone,
-    says: [
+    expectedEvents: [
       present,
       ...started,
       'Normal Killing: Stopping container c',
@@ -199,7 +199,7 @@ const rows: readonly Row[] = [
     name: 'a failed postStart hook',
     pod: { containers: [{ ...web, lifecycle: { postStart: { exec: { command: ['false'] } } } }] },
     until: waits('CrashLoopBackOff'),
-    says: [
+    expectedEvents: [
       present,
       ...started,
       'Warning FailedPostStartHook: PostStartHook failed',
@@ -211,19 +211,25 @@ const rows: readonly Row[] = [
     name: 'a sandbox that cannot be created',
     pod: { annotations: { 'sim.kruise.io/sandbox-error': 'no addresses left', 'sim.kruise.io/sandbox-failures': '1' } },
     until: isReady,
-    says: ['Warning FailedCreatePodSandBox: Failed to create pod sandbox: no addresses left', present, ...started],
+    expectedEvents: [
+      'Warning FailedCreatePodSandBox: Failed to create pod sandbox: no addresses left',
+      present,
+      ...started,
+    ],
   },
   {
     name: 'a missing RuntimeClass',
     pod: { runtimeClassName: 'none' },
     until: 1,
-    says: ['Warning FailedCreatePodSandBox: Failed to create pod sandbox: runtimeclass.node.k8s.io "none" not found'],
+    expectedEvents: [
+      'Warning FailedCreatePodSandBox: Failed to create pod sandbox: runtimeclass.node.k8s.io "none" not found',
+    ],
   },
   {
     name: 'missing image pull secrets',
     pod: { imagePullSecrets: [{ name: 'one' }, { name: 'two' }] },
     until: isReady,
-    says: [
+    expectedEvents: [
       'Warning FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.',
       present,
       ...started,
@@ -233,7 +239,7 @@ const rows: readonly Row[] = [
     name: 'an active deadline',
     pod: { activeDeadlineSeconds: 5 },
     until: (pod) => pod?.status?.phase === 'Failed',
-    says: [
+    expectedEvents: [
       present,
       ...started,
       'Normal DeadlineExceeded: Pod was active on the node longer than the specified deadline',
@@ -242,26 +248,26 @@ const rows: readonly Row[] = [
   },
 ];
 
-for (const { name, pod, until, next, finally: last, says } of rows) {
+for (const { name, pod, until, next, finally: last, expectedEvents } of rows) {
   test(`events of ${name}`, async () => {
     await using node = await startTestNode();
-    if (pod.runtimeClassName) await bare(node, pod);
+    if (pod.runtimeClassName) await createWithoutRuntimeClass(node, pod);
     else await node.create(pod);
-    if (typeof until === 'number') await node.pass(until);
-    else await node.until('web', until);
+    if (typeof until === 'number') await node.advance(until);
+    else await node.waitUntil('web', until);
     await next?.(node);
-    if (last) await node.until('web', last);
+    if (last) await node.waitUntil('web', last);
     const events = await node.events('web');
-    assert.equal(events.length, says.length, events.join('\n'));
-    for (const [index, said] of says.entries()) {
-      if (typeof said === 'string') assert.equal(events[index], said);
-      else assert.match(events[index]!, said);
+    assert.equal(events.length, expectedEvents.length, events.join('\n'));
+    for (const [index, expectedEvent] of expectedEvents.entries()) {
+      if (typeof expectedEvent === 'string') assert.equal(events[index], expectedEvent);
+      else assert.match(events[index]!, expectedEvent);
     }
   });
 }
 
 /** Creates the Pod while its RuntimeClass exists, then deletes the RuntimeClass. */
-async function bare(node: TestNode, pod: TestPod): Promise<void> {
+async function createWithoutRuntimeClass(node: TestNode, pod: TestPod): Promise<void> {
   const metadata = { name: pod.runtimeClassName! };
   await node.server.client.create(runtimeClass, { metadata, handler: 'x' });
   await node.stop();
@@ -274,7 +280,7 @@ test('a RuntimeClass without a handler on the node is reported in an event', asy
   await using node = await startTestNode();
   await node.server.client.create(runtimeClass, { metadata: { name: 'strong' }, handler: 'kata' });
   await node.create({ runtimeClassName: 'strong' });
-  await node.pass(1);
+  await node.advance(1);
   assert.deepEqual(await node.events('web'), [
     'Warning FailedCreatePodSandBox: Failed to create pod sandbox: failed to get sandbox runtime: no runtime for "kata" is configured',
   ]);
@@ -286,8 +292,8 @@ test('an event has the involved object and the source', async () => {
     initContainers: [{ name: 'i', image: 'busybox:1.36', command: ['true'] }],
     containers: [web],
   });
-  const pod = await node.until('web', isReady);
-  await node.pass(1);
+  const pod = await node.waitUntil('web', isReady);
+  await node.advance(1);
   const { items } = await node.server.client.list(eventKind, { namespace: 'default' });
   const created = items.filter(({ reason, involvedObject }) => reason === 'Created' && involvedObject.name === 'web');
   assert.deepEqual(created.map(({ involvedObject }) => involvedObject.fieldPath).sort(), [
@@ -303,17 +309,17 @@ test('an event has the involved object and the source', async () => {
 test('a failing runtime is reported in an event', async () => {
   await using node = await startTestNode();
   await node.create({});
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const { podSandboxStatus } = node.runtime;
   Object.assign(node.runtime, {
     podSandboxStatus: () => Promise.reject(new GrpcError('UNAVAILABLE', 'restarting', { wasSent: true })),
   });
   const image = [{ op: 'replace', path: '/spec/containers/0/image', value: 'nginx:1.26' }];
   await node.server.client.patch(podKind, reference, image, { type: 'json' });
-  await node.pass(1);
+  await node.advance(1);
   Object.assign(node.runtime, { podSandboxStatus });
-  const said = 'Warning FailedSync: error determining status: rpc error: code = Unavailable desc = restarting';
-  assert.ok((await node.events('web')).includes(said));
+  const expectedEvent = 'Warning FailedSync: error determining status: rpc error: code = Unavailable desc = restarting';
+  assert.ok((await node.events('web')).includes(expectedEvent));
 });
 
 test('a sandbox without status is reported in an event', async () => {
@@ -323,21 +329,21 @@ test('a sandbox without status is reported in an event', async () => {
     podSandboxStatus: () => Promise.reject(new GrpcError('UNAVAILABLE', 'restarting', { wasSent: true })),
   });
   await node.create({});
-  await node.pass(1);
+  await node.advance(1);
   Object.assign(node.runtime, { podSandboxStatus });
   const [first] = await node.events('web');
   assert.equal(
     first,
     'Warning FailedPodSandBoxStatus: Unable to get pod sandbox status: rpc error: code = Unavailable desc = restarting',
   );
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
 });
 
 test('a network that is not ready is reported in an event', async () => {
   await using node = await startTestNode({ runtime: { podCidr: '' } });
   await node.create({});
   await node.create({ name: 'host', hostNetwork: true });
-  await node.until('host', isReady);
+  await node.waitUntil('host', isReady);
   const [first] = await node.events('web');
   assert.match(
     first!,

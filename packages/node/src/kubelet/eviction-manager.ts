@@ -12,15 +12,15 @@ import {
   diskViolation,
   evictionMessage,
   limitsDisk,
-  ranked,
+  type Observations,
+  rankForEviction,
   type Shortage,
-  type Supplies,
   shortagesOf,
   type Threshold,
 } from './eviction.ts';
 import type { Pressure } from './node-status.ts';
 import { podDirectory } from './pod-directory.ts';
-import type { Ending, PodWorker } from './pod-worker.ts';
+import type { KillOptions, PodWorker } from './pod-worker.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
 /** Dependencies of the eviction manager. */
@@ -32,15 +32,15 @@ export type EvictionContext = {
   /** Maximum grace period of Pods evicted because of a soft eviction threshold. */
   readonly maxGraceSeconds: number;
   /** Reclaims disk space without evicting Pods. */
-  readonly freeDisk: () => Promise<void>;
+  readonly reclaimDisk: () => Promise<void>;
   readonly capacity: { readonly memoryBytes: number; readonly diskBytes: number };
   /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
-  readonly supplies?: () => Promise<Supplies>;
+  readonly supplies?: () => Promise<Observations>;
   readonly rootDirectory: string;
   readonly workers: () => readonly PodWorker[];
   readonly setPressures: (pressures: ReadonlySet<Pressure>) => void;
   readonly recordPod: (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string) => void;
-  readonly evicted: (signal: string) => void;
+  readonly countEviction: (signal: string) => void;
   readonly recordNode: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 };
 
@@ -49,60 +49,61 @@ const periodMs = 10_000;
  * Pressure transition period: a pressure condition stays true for this time, so that new Pods do not bring the pressure
  * back at once.
  */
-const holdMs = 300_000;
+const pressureTransitionMs = 300_000;
 const hardGraceSeconds = 1;
 
 /** Monitors the node's resources until the signal is aborted. */
 export function startEviction(context: EvictionContext, signal: AbortSignal): void {
   const { runtime, clock, log, workers } = context;
-  const lastSeen = new Map<Pressure, Instant>();
-  const shortSince = new Map<Threshold, Instant>();
-  let told = '';
+  const lastPressureAt = new Map<Pressure, Instant>();
+  const thresholdMetSince = new Map<Threshold, Instant>();
+  let reportedPressures = '';
   let isBusy = false;
 
-  async function look(): Promise<void> {
+  async function synchronize(): Promise<void> {
     const active = workers().filter((worker) => worker.isActive());
-    if (active.length === 0 && lastSeen.size === 0) return;
+    if (active.length === 0 && lastPressureAt.size === 0) return;
     const { stats } = await runtime.listContainerStats({}, { signal });
     const byPod = Map.groupBy(stats, ({ attributes }) => attributes.labels[podUidLabel] ?? '');
-    const shortages = await shortagesNow(stats);
-    tell(shortages);
-    const pressing = pressingOf(shortages);
+    const shortages = await observeShortages(stats);
+    reportPressures(shortages);
+    const pastGracePeriod = shortagesPastGracePeriod(shortages);
     if (await evictOverLimit(active, byPod)) return;
-    const [worst] = pressing;
+    const [worst] = pastGracePeriod;
     if (!worst) return;
     context.recordNode('Warning', 'EvictionThresholdMet', `Attempting to reclaim ${worst.resource}`);
     if (worst.pressure === 'DiskPressure') {
-      await context.freeDisk();
-      if (!(await shortagesNow(stats)).some(({ threshold }) => threshold === worst.threshold)) return;
+      await context.reclaimDisk();
+      if (!(await observeShortages(stats)).some(({ threshold }) => threshold === worst.threshold)) return;
     }
     const usage = worst.resource === 'pids' ? await processesOf(runtime) : usageOf(worst, byPod);
     evictWorst(worst, active, usage);
   }
 
-  async function shortagesNow(stats: readonly ContainerStats[]): Promise<readonly Shortage[]> {
-    const supplies = context.supplies ? await context.supplies() : await suppliesOf(context, stats);
+  async function observeShortages(stats: readonly ContainerStats[]): Promise<readonly Shortage[]> {
+    const supplies = context.supplies ? await context.supplies() : await defaultObservations(context, stats);
     return shortagesOf(context.thresholds, supplies);
   }
 
   /** Returns the shortages that have lasted for the grace period of their threshold. */
-  function pressingOf(shortages: readonly Shortage[]): readonly Shortage[] {
+  function shortagesPastGracePeriod(shortages: readonly Shortage[]): readonly Shortage[] {
     const now = clock.now();
-    const felt = new Set(shortages.map(({ threshold }) => threshold));
-    for (const threshold of shortSince.keys()) if (!felt.has(threshold)) shortSince.delete(threshold);
-    for (const threshold of felt) if (!shortSince.has(threshold)) shortSince.set(threshold, now);
+    const metThresholds = new Set(shortages.map(({ threshold }) => threshold));
+    for (const threshold of thresholdMetSince.keys())
+      if (!metThresholds.has(threshold)) thresholdMetSince.delete(threshold);
+    for (const threshold of metThresholds) if (!thresholdMetSince.has(threshold)) thresholdMetSince.set(threshold, now);
     return shortages.filter(
-      ({ threshold }) => now - (shortSince.get(threshold) ?? now) >= (threshold.patienceSeconds ?? 0) * 1000,
+      ({ threshold }) => now - (thresholdMetSince.get(threshold) ?? now) >= (threshold.patienceSeconds ?? 0) * 1000,
     );
   }
 
-  function tell(shortages: readonly Shortage[]): void {
+  function reportPressures(shortages: readonly Shortage[]): void {
     const now = clock.now();
-    for (const { pressure } of shortages) lastSeen.set(pressure, now);
-    for (const [pressure, at] of lastSeen) if (now - at >= holdMs) lastSeen.delete(pressure);
-    const pressures = [...lastSeen.keys()].sort();
-    if (pressures.join() === told) return;
-    told = pressures.join();
+    for (const { pressure } of shortages) lastPressureAt.set(pressure, now);
+    for (const [pressure, at] of lastPressureAt) if (now - at >= pressureTransitionMs) lastPressureAt.delete(pressure);
+    const pressures = [...lastPressureAt.keys()].sort();
+    if (pressures.join() === reportedPressures) return;
+    reportedPressures = pressures.join();
     context.setPressures(new Set(pressures));
   }
 
@@ -116,9 +117,9 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
       if (!limitsDisk(pod)) continue;
       const message = diskViolation(pod, await diskUsageOf(context, pod, byPod.get(worker.uid) ?? []));
       if (message === undefined) continue;
-      const verdict: Ending['verdict'] = (status) => overLimitStatus(status, message);
+      const verdict: KillOptions['verdict'] = (status) => overLimitStatus(status, message);
       evict(worker, { message, graceSeconds: hardGraceSeconds, verdict });
-      context.evicted('ephemeral-storage');
+      context.countEviction('ephemeral-storage');
       return true;
     }
     return false;
@@ -134,25 +135,28 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
       pod: worker.pod(),
       usage: usage.get(worker.uid) ?? new Map(),
     }));
-    const [victim] = ranked(consumers, shortage.resource);
+    const [victim] = rankForEviction(consumers, shortage.resource);
     if (!victim) return;
     const message = evictionMessage(shortage, victim);
     evict(victim.worker, {
       message,
-      graceSeconds: graceOf(shortage, victim.pod),
+      graceSeconds: gracePeriodFor(shortage, victim.pod),
       verdict: (status) => evictedStatus(status, message, clock.now()),
     });
-    context.evicted(shortage.signal);
+    context.countEviction(shortage.signal);
   }
 
-  function graceOf({ threshold }: Shortage, { spec }: Pod): number {
+  function gracePeriodFor({ threshold }: Shortage, { spec }: Pod): number {
     if (threshold.patienceSeconds === undefined) return hardGraceSeconds;
     return Math.min(context.maxGraceSeconds, spec?.terminationGracePeriodSeconds ?? context.maxGraceSeconds);
   }
 
-  function evict(worker: PodWorker, { message, ...ending }: Required<Ending> & { readonly message: string }): void {
+  function evict(
+    worker: PodWorker,
+    { message, ...ending }: Required<KillOptions> & { readonly message: string },
+  ): void {
     context.recordPod(worker.pod(), 'Warning', 'Evicted', message);
-    worker.end(ending);
+    worker.kill(ending);
   }
 
   every(
@@ -161,7 +165,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     () => {
       if (isBusy) return;
       isBusy = true;
-      look()
+      synchronize()
         .catch((error: unknown) => {
           if (!signal.aborted) log.warn({ error }, 'eviction manager sync failed');
         })
@@ -173,7 +177,10 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
   );
 }
 
-async function suppliesOf({ capacity, runtime }: EvictionContext, stats: readonly ContainerStats[]): Promise<Supplies> {
+async function defaultObservations(
+  { capacity, runtime }: EvictionContext,
+  stats: readonly ContainerStats[],
+): Promise<Observations> {
   const { imageFilesystems } = await runtime.imageFsInfo({});
   let memory = 0;
   // Images and containers share one filesystem.

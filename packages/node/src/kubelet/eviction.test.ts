@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { findCondition } from '@kruise/machinery/conditions';
-import { defaultThresholds, diskViolation, ranked, shortagesOf } from './eviction.ts';
-import { aContainer, aPod } from './fixtures.ts';
+import { defaultThresholds, diskViolation, rankForEviction, shortagesOf } from './eviction.ts';
+import { makeContainer, makePod } from './fixtures.ts';
 import { startTestNode } from './testing/test-node.ts';
 
 const mebibytes = (count: number) => count * 2 ** 20;
@@ -52,9 +52,9 @@ test('memory shortage comes first', () => {
 
 function consumer(name: string, used: number, { request, priority }: { request?: string; priority?: number } = {}) {
   const resources = request === undefined ? {} : { resources: { requests: { memory: request } } };
-  const pod = aPod({
+  const pod = makePod({
     metadata: { name },
-    containers: [aContainer('c', resources)],
+    containers: [makeContainer('c', resources)],
     ...(priority === undefined ? {} : { priority }),
   });
   return { pod, usage: new Map([['c', mebibytes(used)]]) };
@@ -69,7 +69,7 @@ test('Pods above their requests are evicted first, then by priority, then by exc
     consumer('critical', 900, { priority: 2_000_000_000 }),
   ];
   assert.deepEqual(
-    ranked(all, 'memory').map(({ pod }) => pod.metadata.name),
+    rankForEviction(all, 'memory').map(({ pod }) => pod.metadata.name),
     ['far above', 'a little above', 'weighty', 'within'],
   );
 });
@@ -94,9 +94,9 @@ const diskRows: readonly (readonly [name: string, used: { c?: number; v?: number
 ];
 for (const [name, { c = 0, v = 0 }, expected] of diskRows) {
   test(name, () => {
-    const pod = aPod({
+    const pod = makePod({
       volumes: [{ name: 'v', emptyDir: { sizeLimit: '2Mi' } }],
-      containers: [aContainer('c', { resources: { limits: { 'ephemeral-storage': '4Mi' } } })],
+      containers: [makeContainer('c', { resources: { limits: { 'ephemeral-storage': '4Mi' } } })],
     });
     const usage = { containers: new Map([['c', mebibytes(c)]]), emptyDirs: new Map([['v', mebibytes(v)]]) };
     assert.equal(diskViolation(pod, usage), expected);
@@ -105,11 +105,11 @@ for (const [name, { c = 0, v = 0 }, expected] of diskRows) {
 
 test('under PID pressure Pods are evicted by priority, then by process count', () => {
   const of = (name: string, processes: number, priority = 0) => ({
-    pod: aPod({ metadata: { name }, priority }),
+    pod: makePod({ metadata: { name }, priority }),
     usage: new Map([['', processes]]),
   });
   assert.deepEqual(
-    ranked([of('few', 1), of('weighty', 99, 10), of('many', 50)], 'pids').map(({ pod }) => pod.metadata.name),
+    rankForEviction([of('few', 1), of('weighty', 99, 10), of('many', 50)], 'pids').map(({ pod }) => pod.metadata.name),
     ['many', 'few', 'weighty'],
   );
 });
@@ -123,14 +123,14 @@ test('a soft threshold evicts after its grace period, with the grace period of t
     },
   });
   await node.create({ annotations: { 'sim.kruise.io/memory': '800Mi', 'sim.kruise.io/stop-latency': 'never' } });
-  await node.until('web', (found) => found?.status?.phase === 'Running');
-  const begunAt = node.clock.now();
-  await node.pass(25);
+  await node.waitUntil('web', (found) => found?.status?.phase === 'Running');
+  const startedAt = node.clock.now();
+  await node.advance(25);
   const { conditions } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
   assert.equal(findCondition(conditions, 'MemoryPressure')?.status, 'True');
   assert.equal((await node.get('web')).status?.phase, 'Running');
-  await node.until('web', (found) => found?.status?.reason === 'Evicted');
-  const secondsTaken = (node.clock.now() - begunAt) / 1000;
+  await node.waitUntil('web', (found) => found?.status?.reason === 'Evicted');
+  const secondsTaken = (node.clock.now() - startedAt) / 1000;
   assert.ok(secondsTaken >= 50 && secondsTaken <= 62, `${secondsTaken} s`);
   assert.ok((await node.events('node-1')).includes('Warning EvictionThresholdMet: Attempting to reclaim memory'));
 });
@@ -143,8 +143,8 @@ test('a node under disk pressure removes unused images first', async () => {
     },
   });
   await node.create({});
-  await node.until('web', (found) => found?.status?.phase === 'Running');
-  await node.pass(30);
+  await node.waitUntil('web', (found) => found?.status?.phase === 'Running');
+  await node.advance(30);
   assert.equal((await node.get('web')).status?.phase, 'Running');
   const { images } = await node.runtime.listImages({});
   assert.deepEqual(
@@ -159,7 +159,7 @@ test('a node under disk pressure removes unused images first', async () => {
 test('a node under memory pressure evicts a Pod and admits no more BestEffort Pods', async () => {
   await using node = await startTestNode({ kubelet: { capacity: { memory: '1Gi' } } });
   await node.create({ annotations: { 'sim.kruise.io/memory': '1000Mi' } });
-  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  const pod = await node.waitUntil('web', (found) => found?.status?.phase === 'Failed');
   assert.equal(pod?.status?.reason, 'Evicted');
   const message =
     'The node was low on resource: memory. Threshold quantity: 100Mi, available: 24Mi. Container c was using 1000Mi, request is 0, has larger consumption of memory. ';
@@ -167,18 +167,18 @@ test('a node under memory pressure evicts a Pod and admits no more BestEffort Po
   const { status, reason } = findCondition(pod?.status?.conditions, 'DisruptionTarget')!;
   assert.deepEqual([status, reason], ['True', 'TerminationByKubelet']);
   assert.ok((await node.events('web')).includes(`Warning Evicted: ${message}`));
-  await node.pass(1);
+  await node.advance(1);
   const pressure = async () =>
     findCondition((await node.server.client.get(nodeKind, { name: 'node-1' })).status?.conditions, 'MemoryPressure');
   assert.deepEqual([(await pressure())?.status, (await pressure())?.reason], ['True', 'KubeletHasInsufficientMemory']);
 
   await node.create({ name: 'next' });
-  const next = await node.until('next', (found) => found?.status?.phase === 'Failed');
+  const next = await node.waitUntil('next', (found) => found?.status?.phase === 'Failed');
   assert.deepEqual(
     [next?.status?.reason, next?.status?.message],
     ['Evicted', 'Pod was rejected: The node had condition: [MemoryPressure]. '],
   );
-  await node.pass(320);
+  await node.advance(320);
   assert.equal((await pressure())?.status, 'False');
 });
 
@@ -195,7 +195,7 @@ test('a Pod whose emptyDir exceeds its size limit is evicted', async () => {
       },
     ],
   });
-  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  const pod = await node.waitUntil('web', (found) => found?.status?.phase === 'Failed');
   assert.deepEqual(
     [pod?.status?.reason, pod?.status?.message],
     ['Evicted', 'Usage of EmptyDir volume "v" exceeds the limit "1Ki". '],

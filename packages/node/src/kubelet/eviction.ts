@@ -15,10 +15,10 @@ export type Signal =
   | 'pid.available';
 
 /** Observation of one signal: the available amount and the capacity. */
-export type Supply = { readonly available: number; readonly capacity: number };
+export type Observation = { readonly available: number; readonly capacity: number };
 
 /** Observations by signal. */
-export type Supplies = Partial<Record<Signal, Supply>>;
+export type Observations = Partial<Record<Signal, Observation>>;
 
 /** Eviction threshold: an amount, or a percentage of the capacity. */
 export type Threshold = {
@@ -66,20 +66,20 @@ export function isSignal(text: string): text is Signal {
 }
 
 /** Returns the resources that are not allocatable: reserved resources plus the hard eviction thresholds. */
-export function notForPods(
+export function systemReservation(
   capacity: ResourceList,
   reserved: ResourceList,
   thresholds: readonly Threshold[],
 ): ResourceList {
-  const withKept = (name: string, signal: Signal) => {
+  const withHardThreshold = (name: string, signal: Signal) => {
     const found = thresholds.find((each) => each.signal === signal && each.patienceSeconds === undefined);
-    const kept = found ? Math.ceil(limitOf(found.value, bytesOf(capacity[name]))) : 0;
-    return formatQuantity(addQuantities(parseQuantity(reserved[name] ?? '0'), quantityOf(kept, 'BinarySI')));
+    const evictionReserve = found ? Math.ceil(limitOf(found.value, bytesOf(capacity[name]))) : 0;
+    return formatQuantity(addQuantities(parseQuantity(reserved[name] ?? '0'), quantityOf(evictionReserve, 'BinarySI')));
   };
   return {
     ...reserved,
-    memory: withKept('memory', 'memory.available'),
-    'ephemeral-storage': withKept('ephemeral-storage', 'nodefs.available'),
+    memory: withHardThreshold('memory', 'memory.available'),
+    'ephemeral-storage': withHardThreshold('ephemeral-storage', 'nodefs.available'),
   };
 }
 
@@ -95,15 +95,15 @@ export type Shortage = {
 };
 
 /** Returns the thresholds that are met; memory comes first. */
-export function shortagesOf(thresholds: readonly Threshold[], supplies: Supplies): readonly Shortage[] {
+export function shortagesOf(thresholds: readonly Threshold[], observations: Observations): readonly Shortage[] {
   return thresholds
     .flatMap((threshold): Shortage[] => {
       const { signal, value } = threshold;
-      const supply = supplies[signal];
-      if (!supply) return [];
-      const limit = limitOf(value, supply.capacity);
-      if (supply.available >= limit) return [];
-      const { available } = supply;
+      const observation = observations[signal];
+      if (!observation) return [];
+      const limit = limitOf(value, observation.capacity);
+      if (observation.available >= limit) return [];
+      const { available } = observation;
       return [{ signal, pressure: pressureOf[signal], resource: resourceOf[signal], limit, available, threshold }];
     })
     .sort((a, b) => Number(b.pressure === 'MemoryPressure') - Number(a.pressure === 'MemoryPressure'));
@@ -117,7 +117,7 @@ function limitOf(value: string, capacity: number): number {
 /**
  * Ranks Pods for eviction: Pods above their requests first, then by lower priority, then by excess over the requests.
  */
-export function ranked<C extends Consumer>(consumers: readonly C[], resource: string): readonly C[] {
+export function rankForEviction<C extends Consumer>(consumers: readonly C[], resource: string): readonly C[] {
   // Pods do not request processes, so no Pod is above its request.
   const request = (pod: Pod) => (resource === 'pids' ? Number.POSITIVE_INFINITY : requestOf(pod, resource));
   const isAbove = (consumer: C) => totalOf(consumer) > request(consumer.pod);
@@ -148,20 +148,20 @@ function bytesOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : quantityValue(parseQuantity(quantity));
 }
 
-const shown = (bytes: number) => formatQuantity(quantityOf(Math.round(bytes), 'BinarySI'));
+const formatBytes = (bytes: number) => formatQuantity(quantityOf(Math.round(bytes), 'BinarySI'));
 
 /** Returns the message of an evicted Pod. */
 export function evictionMessage({ resource, limit, available }: Shortage, { pod, usage }: Consumer): string {
   const parts = [
     `The node was low on resource: ${resource}. `,
-    `Threshold quantity: ${shown(limit)}, available: ${shown(available)}. `,
+    `Threshold quantity: ${formatBytes(limit)}, available: ${formatBytes(available)}. `,
   ];
   for (const { name, resources } of pod.spec?.containers ?? []) {
     const used = usage.get(name) ?? 0;
     const request = resources?.requests?.[resource];
     if (used <= bytesOf(request)) continue;
     parts.push(
-      `Container ${name} was using ${shown(used)}, request is ${request ?? '0'}, has larger consumption of ${resource}. `,
+      `Container ${name} was using ${formatBytes(used)}, request is ${request ?? '0'}, has larger consumption of ${resource}. `,
     );
   }
   return parts.join('');
@@ -195,7 +195,7 @@ export function diskViolation({ spec }: Pod, { containers, emptyDirs }: DiskUsag
   }
   for (const usage of emptyDirs.values()) used += usage;
   if (!isLimited || limits === 0 || used <= limits) return undefined;
-  return `Pod ephemeral local storage usage exceeds the total limit of containers ${shown(limits)}. `;
+  return `Pod ephemeral local storage usage exceeds the total limit of containers ${formatBytes(limits)}. `;
 }
 
 /** Reports whether a Pod has a limit on local ephemeral storage. */

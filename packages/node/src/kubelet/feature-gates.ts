@@ -1,5 +1,5 @@
 /** Feature gates of the kubelet (`--feature-gates`). */
-import { type Gates, settleGates } from '@kruise/client/feature-gates';
+import { type Gates, resolveGates } from '@kruise/client/feature-gates';
 
 export const kubeletGates = {
   /** Container changes come from runtime events instead of a relist every second. */
@@ -12,6 +12,6 @@ export type KubeletGate = keyof typeof kubeletGates;
 export type KubeletGates = { readonly [name in KubeletGate]: boolean };
 
 /** Returns all feature gates: the given ones, and the defaults of the others. */
-export function kubeletFeatureGates(asked: Partial<KubeletGates> = {}): KubeletGates {
-  return settleGates<KubeletGate>(kubeletGates, asked);
+export function kubeletFeatureGates(overrides: Partial<KubeletGates> = {}): KubeletGates {
+  return resolveGates<KubeletGate>(kubeletGates, overrides);
 }

@@ -11,30 +11,30 @@ export type PodFixture = Partial<PodSpec> & {
 };
 
 /** Returns a Pod with a container `c` by default. */
-export function aPod({ metadata, status, ...spec }: PodFixture = {}): Pod {
+export function makePod({ metadata, status, ...spec }: PodFixture = {}): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'web', namespace: 'default', uid: 'uid-1', ...metadata },
-    spec: { restartPolicy: 'Always', containers: [aContainer('c')], nodeName: 'node-1', ...spec },
+    spec: { restartPolicy: 'Always', containers: [makeContainer('c')], nodeName: 'node-1', ...spec },
     ...(status ? { status } : {}),
   };
 }
 
-export function aContainer(name: string, more: Partial<Container> = {}): Container {
+export function makeContainer(name: string, more: Partial<Container> = {}): Container {
   return { name, image: `${name}:1`, ...more };
 }
 
 export const sidecar = (name: string, more: Partial<Container> = {}) =>
-  aContainer(name, { restartPolicy: 'Always', ...more });
+  makeContainer(name, { restartPolicy: 'Always', ...more });
 
 /** Returns a ready sandbox. */
-export function aSandbox(more: Partial<RuntimeSandbox> = {}): RuntimeSandbox {
+export function makeSandbox(more: Partial<RuntimeSandbox> = {}): RuntimeSandbox {
   return { id: 's0', attempt: 0, isReady: true, createdAt: 0, isHostNetwork: false, ips: ['10.0.0.1'], ...more };
 }
 
 /** Returns a container in the runtime; see `running('c')` and `exited('c', 1)`. */
-export function found(name: string, more: Partial<RuntimeContainer> = {}): RuntimeContainer {
+export function runtimeContainer(name: string, more: Partial<RuntimeContainer> = {}): RuntimeContainer {
   return {
     id: `${name}-0`,
     name,
@@ -46,7 +46,7 @@ export function found(name: string, more: Partial<RuntimeContainer> = {}): Runti
     exitCode: 0,
     reason: '',
     message: '',
-    hash: containerHash(aContainer(name)),
+    hash: containerHash(makeContainer(name)),
     restartCount: 0,
     image: `${name}:1`,
     imageRef: `sha256:${name}`,
@@ -54,10 +54,10 @@ export function found(name: string, more: Partial<RuntimeContainer> = {}): Runti
   };
 }
 
-export const running = (name: string, more: Partial<RuntimeContainer> = {}) => found(name, more);
+export const running = (name: string, more: Partial<RuntimeContainer> = {}) => runtimeContainer(name, more);
 
 export const exited = (name: string, exitCode: number, more: Partial<RuntimeContainer> = {}) =>
-  found(name, {
+  runtimeContainer(name, {
     state: 'exited',
     exitCode,
     finishedAt: 2000,
@@ -67,13 +67,13 @@ export const exited = (name: string, exitCode: number, more: Partial<RuntimeCont
 
 /** Returns the runtime state of a Pod with one ready sandbox. */
 export function inSandbox(...containers: readonly RuntimeContainer[]): RuntimePod {
-  return { sandboxes: [aSandbox()], containers };
+  return { sandboxes: [makeSandbox()], containers };
 }
 
 /** Returns a container status from a short description: `waiting`, `running`, `exit 1`, `waiting after 1`. */
-export function statusOf(name: string, words: string, more: Partial<ContainerStatus> = {}): ContainerStatus {
-  const [, ended] = /^exit (\d+)$/.exec(words) ?? [];
-  const [, after] = /^waiting after (\d+)$/.exec(words) ?? [];
+export function statusOf(name: string, description: string, more: Partial<ContainerStatus> = {}): ContainerStatus {
+  const [, ended] = /^exit (\d+)$/.exec(description) ?? [];
+  const [, after] = /^waiting after (\d+)$/.exec(description) ?? [];
   return {
     name,
     ready: false,
@@ -83,9 +83,9 @@ export function statusOf(name: string, words: string, more: Partial<ContainerSta
     state:
       ended !== undefined
         ? { terminated: { exitCode: Number(ended) } }
-        : words === 'running'
+        : description === 'running'
           ? { running: {} }
-          : words.startsWith('waiting')
+          : description.startsWith('waiting')
             ? { waiting: {} }
             : {},
     lastState: after === undefined ? {} : { terminated: { exitCode: Number(after) } },

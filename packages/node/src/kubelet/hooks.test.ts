@@ -16,7 +16,7 @@ async function listener(node: TestNode) {
     name: 'ear',
     containers: [{ name: 'c', image: agnhost, args: ['netexec', '--http-port=8080'] }],
   });
-  const pod = await node.until('ear', isReady);
+  const pod = await node.waitUntil('ear', isReady);
   const { containers } = await node.runtime.listContainers({});
   return {
     host: pod!.status!.podIP!,
@@ -33,7 +33,7 @@ test('a postStart hook calls an HTTP server', async () => {
   const { host, heard } = await listener(node);
   const postStart = { httpGet: { host, port: 8080, path: '/echo?msg=hello' } };
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { postStart } }] });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   assert.match(await heard(), /GET \/echo\?msg=hello/);
 });
 
@@ -42,10 +42,10 @@ test('a preStop hook calls an HTTP server', async () => {
   const { host, heard } = await listener(node);
   const preStop = { httpGet: { host, port: 8080, path: '/echo?msg=bye' } };
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { preStop } }] });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   assert.doesNotMatch(await heard(), /bye/);
   await node.server.client.delete(podKind, reference);
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
   assert.match(await heard(), /GET \/echo\?msg=bye/);
 });
 
@@ -53,10 +53,10 @@ test('a preStop sleep delays the stop of the container', async () => {
   await using node = await startTestNode();
   const preStop = { sleep: { seconds: 7 } };
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { preStop } }] });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const askedAt = node.clock.now();
   await node.server.client.delete(podKind, reference);
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
   const { finishedAt } = node.history.at(-1)!.status!.containerStatuses![0]!.state!.terminated!;
   assert.equal(Math.round((parseTime(finishedAt!) - askedAt) / 1000), 7);
 });
@@ -76,9 +76,9 @@ test('a preStop hook runs a command in the container', async () => {
     ],
     terminationGracePeriodSeconds: 2,
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   await node.server.client.delete(podKind, reference);
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
   assert.ok(await node.runtime.files.stat('/srv/was-here'));
 });
 
@@ -94,7 +94,7 @@ test('a gRPC readiness probe makes a container ready', async () => {
       },
     ],
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
 });
 
 test('a container without a gRPC server is not ready, and an event says why', async () => {
@@ -102,7 +102,7 @@ test('a container without a gRPC server is not ready, and an event says why', as
   await node.create({
     containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { grpc: { port: 5000 }, periodSeconds: 1 } }],
   });
-  await node.pass(5);
+  await node.advance(5);
   assert.equal(isReady(await node.get('web')), false);
   const unhealthy = (await node.events('web')).find((event) => event.includes('Unhealthy'));
   assert.match(unhealthy!, /^Warning Unhealthy: Readiness probe failed: /);

@@ -24,7 +24,7 @@ async function nodeWithSecret(): Promise<TestNode> {
 }
 
 /** Returns a Pod whose first container creates symbolic links in a volume, and whose second mounts a subPath of it. */
-function planting(script: string, subPath: string): TestPod {
+function podWithLinks(script: string, subPath: string): TestPod {
   return {
     volumes,
     initContainers: [{ ...shell('plant', script), volumeMounts: [whole] }],
@@ -32,7 +32,7 @@ function planting(script: string, subPath: string): TestPod {
   };
 }
 
-const planted: readonly (readonly [what: string, script: string, subPath: string])[] = [
+const linkRows: readonly (readonly [what: string, script: string, subPath: string])[] = [
   ['a symbolic link to the node’s files', 'ln -s /etc /data/link', 'link'],
   ['a symbolic link to the root', 'ln -s / /data/link', 'link'],
   ['a relative symbolic link that leads up', 'ln -s ../../../../../../../etc /data/link', 'link'],
@@ -41,11 +41,11 @@ const planted: readonly (readonly [what: string, script: string, subPath: string
   ['a symbolic link to a file', 'ln -s /etc/private/key /data/link', 'link'],
   ['a symbolic link to another one', 'ln -s /etc /data/b; ln -s b /data/link', 'link'],
 ];
-for (const [what, script, subPath] of planted) {
+for (const [what, script, subPath] of linkRows) {
   test(`a subPath that is ${what} keeps the container from starting`, async () => {
     await using node = await nodeWithSecret();
-    await node.create(planting(script, subPath));
-    const pod = await node.until('web', (found) => {
+    await node.create(podWithLinks(script, subPath));
+    const pod = await node.waitUntil('web', (found) => {
       return found?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerConfigError';
     });
     assert.equal(
@@ -58,8 +58,8 @@ for (const [what, script, subPath] of planted) {
 
 test('a subPath may be a symbolic link within its volume', async () => {
   await using node = await nodeWithSecret();
-  await node.create(planting('mkdir /data/real; echo hello > /data/real/file; ln -s real /data/link', 'link'));
-  await node.until('web', isReady);
+  await node.create(podWithLinks('mkdir /data/real; echo hello > /data/real/file; ln -s real /data/link', 'link'));
+  await node.waitUntil('web', isReady);
   const { containers } = await node.runtime.listContainers({ filter: { state: 'CONTAINER_RUNNING' } });
   const { stdout } = await node.runtime.execSync({ containerId: containers[0]!.id, cmd: ['cat', '/part/file'] });
   assert.equal(Buffer.from(stdout).toString(), 'hello\n');
@@ -78,7 +78,7 @@ test('a termination message is not read through a symbolic link', async () => {
       },
     ],
   });
-  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  const pod = await node.waitUntil('web', (found) => found?.status?.phase === 'Failed');
   const message = pod?.status?.containerStatuses?.[0]?.state?.terminated?.message ?? '';
   assert.ok(!message.includes(secret), message);
 });
@@ -102,7 +102,7 @@ test('a volume of API objects is read-only for containers and writable by root o
       },
     ],
   });
-  const pod = await node.until('web', isReady);
+  const pod = await node.waitUntil('web', isReady);
   const { containers } = await node.runtime.listContainers({});
   for (const [name, plugin] of [
     ['a', 'configmap'],
@@ -165,14 +165,14 @@ test('Pod directories are closed to other users of the node', async () => {
   await using node = await startTestNode();
   const { files } = node.runtime;
   await node.create({ volumes, containers: [{ ...shell('c', 'sleep infinity'), volumeMounts: [whole] }] });
-  const pod = await node.until('web', isReady);
+  const pod = await node.waitUntil('web', isReady);
   const directory = `/var/lib/kubelet/pods/${pod!.metadata.uid}`;
   for (const path of ['', '/volumes', '/volumes/kubernetes.io~empty-dir', '/containers', '/containers/c', '/..']) {
     assert.equal((await files.stat(directory + path))?.mode, 0o750, path);
   }
   await files.changeMode('/var/lib/kubelet/pods', 0o755);
   await node.restart();
-  await node.pass(1);
+  await node.advance(1);
   assert.equal((await files.stat('/var/lib/kubelet/pods'))?.mode, 0o750);
 });
 

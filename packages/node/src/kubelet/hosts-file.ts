@@ -1,7 +1,7 @@
 /** Contents of `/etc/hosts` in a Pod's containers. */
 import type { Pod } from '@kruise/api/core/pod';
 
-const common = [
+const defaultEntries = [
   '127.0.0.1\tlocalhost',
   '::1\tlocalhost ip6-localhost ip6-loopback',
   'fe00::0\tip6-localnet',
@@ -13,14 +13,14 @@ const common = [
 type Name = { readonly hostname: string; readonly domain: string };
 
 /** Returns the hosts file of a Pod with its own network namespace. */
-export function managedHosts(pod: Pod, podIPs: readonly string[], { hostname, domain }: Name): string {
+export function managedHostsFile(pod: Pod, podIPs: readonly string[], { hostname, domain }: Name): string {
   const names = domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
-  const lines = ['# Kubernetes-managed hosts file.', ...common, ...podIPs.map((ip) => `${ip}\t${names}`)];
+  const lines = ['# Kubernetes-managed hosts file.', ...defaultEntries, ...podIPs.map((ip) => `${ip}\t${names}`)];
   return `${lines.join('\n')}\n${aliasesOf(pod)}`;
 }
 
 /** Returns the hosts file of a host-network Pod: the node's file plus the Pod's hostAliases. */
-export function hostNetworkHosts(pod: Pod, nodeHosts: string): string {
+export function hostNetworkHostsFile(pod: Pod, nodeHosts: string): string {
   return `# Kubernetes-managed hosts file (host network).\n${nodeHosts}${aliasesOf(pod)}`;
 }
 

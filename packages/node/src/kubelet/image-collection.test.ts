@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultLimits, imagesToRemove } from './image-collection.ts';
+import { defaultImageGCPolicy, imagesToRemove } from './image-collection.ts';
 import { startTestNode } from './testing/test-node.ts';
 
 const now = 1_000_000_000;
@@ -29,7 +29,7 @@ const rows: readonly (readonly [
 ];
 for (const [name, usedBytes, images, removed] of rows) {
   test(name, () => {
-    const found = imagesToRemove(images, { usedBytes, capacityBytes: 100 }, defaultLimits, now);
+    const found = imagesToRemove(images, { usedBytes, capacityBytes: 100 }, defaultImageGCPolicy, now);
     assert.equal(found.map(({ id }) => id).join(' '), removed);
   });
 }
@@ -51,7 +51,7 @@ for (const [name, storage, event] of [
       kubelet: { capacity: { 'ephemeral-storage': storage }, evictionHard: [] },
     });
     await node.create({});
-    await node.pass(700);
+    await node.advance(700);
     const events = await node.events('node-1');
     assert.ok(
       events.some((each) => event.test(each)),
@@ -64,9 +64,9 @@ for (const [name, storage, event] of [
 test('a node without disk space garbage-collects unused images', async () => {
   await using node = await startTestNode({ kubelet: { capacity: { 'ephemeral-storage': '150M' } } });
   await node.create({});
-  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Running');
   assert.equal((await node.runtime.listImages({})).images.length, 3);
-  await node.pass(700);
+  await node.advance(700);
   const { images } = await node.runtime.listImages({});
   assert.ok(images.length < 3);
   assert.ok(images.some(({ repoTags }) => repoTags.includes('docker.io/library/nginx:1.25')));

@@ -6,7 +6,7 @@ import type { Image } from '../cri/messages.ts';
 import type { ImageService } from '../cri/runtime.ts';
 
 /** An image with its usage record. */
-export type KnownImage = {
+export type ImageRecord = {
   readonly image: Image;
   readonly firstSeenAt: Instant;
   readonly lastUsedAt: Instant;
@@ -14,7 +14,7 @@ export type KnownImage = {
 };
 
 /** Image garbage collection policy. */
-export type CollectionLimits = {
+export type ImageGCPolicy = {
   /** Disk usage in percent at which garbage collection starts, and down to which it removes images. */
   readonly highPercent: number;
   readonly lowPercent: number;
@@ -22,16 +22,16 @@ export type CollectionLimits = {
   readonly minimumAgeMs: number;
 };
 
-export const defaultLimits: CollectionLimits = { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000 };
+export const defaultImageGCPolicy: ImageGCPolicy = { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000 };
 
 /** Returns the images to remove, least recently used first, until the usage is below the low threshold. */
 export function imagesToRemove(
-  images: readonly KnownImage[],
-  room: Room,
-  limits: CollectionLimits,
+  images: readonly ImageRecord[],
+  diskSpace: DiskSpace,
+  limits: ImageGCPolicy,
   now: Instant,
 ): readonly Image[] {
-  let excess = excessOf(room, limits);
+  let excess = bytesToFree(diskSpace, limits);
   const removed: Image[] = [];
   const idle = images
     .filter(({ image, isUsed, firstSeenAt }) => !isUsed && !image.pinned && now - firstSeenAt >= limits.minimumAgeMs)
@@ -44,21 +44,21 @@ export function imagesToRemove(
   return removed;
 }
 
-type Room = { readonly usedBytes: number; readonly capacityBytes: number };
+type DiskSpace = { readonly usedBytes: number; readonly capacityBytes: number };
 
 /** Returns the bytes to free to reach the low threshold; 0 while the usage is below the high threshold. */
-function excessOf({ usedBytes, capacityBytes }: Room, { highPercent, lowPercent }: CollectionLimits): number {
+function bytesToFree({ usedBytes, capacityBytes }: DiskSpace, { highPercent, lowPercent }: ImageGCPolicy): number {
   if (capacityBytes <= 0 || (usedBytes * 100) / capacityBytes < highPercent) return 0;
   return Math.ceil(usedBytes - (capacityBytes * lowPercent) / 100);
 }
 
 /** Dependencies of image garbage collection. */
-export type CollectionContext = {
+export type ImageGCContext = {
   readonly images: ImageService;
   readonly clock: Clock;
   readonly log: Log;
   readonly capacityBytes: number;
-  readonly limits: CollectionLimits;
+  readonly limits: ImageGCPolicy;
   /** IDs and references of the images in use by containers. */
   readonly usedImages: () => ReadonlySet<string>;
   readonly recordNode: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
@@ -68,30 +68,30 @@ export type CollectionContext = {
 const periodMs = 300_000;
 
 /** Image garbage collector. */
-export type ImageCollection = {
+export type ImageGC = {
   /** Removes all unused images, whatever the disk usage is. */
   removeUnused(): Promise<void>;
 };
 
 /** Garbage-collects images until the signal is aborted. */
-export function startImageCollection(context: CollectionContext, signal: AbortSignal): ImageCollection {
+export function startImageGC(context: ImageGCContext, signal: AbortSignal): ImageGC {
   const { images: service, clock, log, limits, capacityBytes } = context;
-  const seen = new Map<string, { readonly firstSeenAt: Instant; lastUsedAt: Instant }>();
+  const records = new Map<string, { readonly firstSeenAt: Instant; lastUsedAt: Instant }>();
 
-  async function look(): Promise<readonly KnownImage[]> {
+  async function detectImages(): Promise<readonly ImageRecord[]> {
     const now = clock.now();
     const { images } = await service.listImages({}, { signal });
     const used = context.usedImages();
-    const known = images.map((image): KnownImage => {
+    const detected = images.map((image): ImageRecord => {
       const isUsed = [image.id, ...image.repoDigests, ...image.repoTags].some((name) => used.has(name));
-      const record = seen.get(image.id) ?? { firstSeenAt: now, lastUsedAt: 0 };
+      const record = records.get(image.id) ?? { firstSeenAt: now, lastUsedAt: 0 };
       if (isUsed) record.lastUsedAt = now;
-      seen.set(image.id, record);
+      records.set(image.id, record);
       return { image, isUsed, ...record };
     });
-    const there = new Set(images.map(({ id }) => id));
-    for (const id of seen.keys()) if (!there.has(id)) seen.delete(id);
-    return known;
+    const presentIds = new Set(images.map(({ id }) => id));
+    for (const id of records.keys()) if (!presentIds.has(id)) records.delete(id);
+    return detected;
   }
 
   async function remove(images: readonly Image[]): Promise<void> {
@@ -99,8 +99,8 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
     if (images.length > 0) context.onChange();
   }
 
-  async function collect(): Promise<void> {
-    const known = await look();
+  async function garbageCollect(): Promise<void> {
+    const detected = await detectImages();
     const { imageFilesystems } = await service.imageFsInfo({}, { signal });
     const usedBytes = imageFilesystems[0]?.usedBytes ?? 0;
     if (capacityBytes === 0) {
@@ -108,9 +108,9 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
       context.recordNode('Warning', 'InvalidDiskCapacity', message);
       throw new Error(message);
     }
-    const removed = imagesToRemove(known, { usedBytes, capacityBytes }, limits, clock.now());
+    const removed = imagesToRemove(detected, { usedBytes, capacityBytes }, limits, clock.now());
     await remove(removed);
-    const excess = excessOf({ usedBytes, capacityBytes }, limits);
+    const excess = bytesToFree({ usedBytes, capacityBytes }, limits);
     const freed = removed.reduce((sum, { size }) => sum + size, 0);
     if (freed >= excess) return;
     const message = `Failed to garbage collect required amount of images. Attempted to free ${excess} bytes, but only found ${freed} bytes eligible to free.`;
@@ -123,7 +123,7 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
     clock,
     periodMs,
     () => {
-      collect().then(
+      garbageCollect().then(
         () => {
           failures = 0;
         },
@@ -139,6 +139,6 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
   );
   return {
     removeUnused: async () =>
-      remove((await look()).filter(({ isUsed, image }) => !isUsed && !image.pinned).map(({ image }) => image)),
+      remove((await detectImages()).filter(({ isUsed, image }) => !isUsed && !image.pinned).map(({ image }) => image)),
   };
 }

@@ -5,8 +5,8 @@ import { virtualClock } from '@kruise/values/virtual-clock';
 import type { AuthConfig } from '../cri/messages.ts';
 import type { ImageService } from '../cri/runtime.ts';
 import { createBackOff } from './back-off.ts';
-import { aContainer, aPod } from './fixtures.ts';
-import { createImages, type ImageOptions, StartError } from './images.ts';
+import { makeContainer, makePod } from './fixtures.ts';
+import { createImageManager, type ImageOptions, StartError } from './images.ts';
 import { startTestNode } from './testing/test-node.ts';
 
 const config = (user: string) => ({
@@ -35,12 +35,12 @@ function nodeWith(options: Partial<ImageOptions> & { readonly taken?: string }) 
       return { imageRef: 'sha256:1' };
     },
   } as unknown as ImageService;
-  const images = createImages(service, clock, { onChange() {}, nodeSecrets: async () => [], ...options });
+  const images = createImageManager(service, clock, { onChange() {}, nodeSecrets: async () => [], ...options });
   const messages: string[] = [];
   const ensure = (image: string, secrets = [] as ReturnType<typeof config>[]) =>
-    images.ensure({
-      pod: aPod(),
-      container: aContainer('c', { image }),
+    images.ensureImageExists({
+      pod: makePod(),
+      container: makeContainer('c', { image }),
       sandboxConfig: { metadata: { name: 'web', namespace: 'default', uid: 'u', attempt: 0 } },
       secrets,
       backOff: createBackOff(clock),
@@ -105,7 +105,7 @@ for (const [policy, isPresent, pulls] of [
     });
     const image = isPresent ? 'nginx:1.25' : 'redis:7';
     await node.create({ containers: [{ name: 'c', image, imagePullPolicy: policy }] });
-    await node.pass(5);
+    await node.advance(5);
     assert.equal(count, pulls);
     const { phase } = (await node.get('web')).status ?? {};
     assert.equal(phase, policy === 'Never' && !isPresent ? 'Pending' : 'Running');
@@ -150,6 +150,6 @@ test('credentials come from the node’s config.json', async () => {
     imagePullSecrets: [{ name: 'other' }],
     containers: [{ name: 'c', image: 'gcr.io/team/app:1' }],
   });
-  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Running');
   assert.deepEqual(users, ['node']);
 });

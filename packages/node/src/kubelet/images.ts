@@ -37,12 +37,12 @@ export type PullContext = {
 };
 
 /** An image that is on the node. */
-export type PresentImage = { readonly ref: string; readonly image: Image | undefined };
+export type LocalImage = { readonly ref: string; readonly image: Image | undefined };
 
 /** Serialized image pulls of one node. */
-export type Images = {
+export type ImageManager = {
   /** Ensures that the image of a container is present, according to its pull policy. Throws `StartError`. */
-  ensure(context: PullContext): Promise<PresentImage>;
+  ensureImageExists(context: PullContext): Promise<LocalImage>;
 };
 
 /** Options of the image manager. */
@@ -56,54 +56,58 @@ export type ImageOptions = {
 };
 
 /** Creates the image manager of a node. */
-export function createImages(service: ImageService, clock: Clock, options: ImageOptions): Images {
+export function createImageManager(service: ImageService, clock: Clock, options: ImageOptions): ImageManager {
   const { onChange, nodeSecrets } = options;
   const bucket = options.limit && tokenBucket(clock, options.limit);
   let queue: Promise<unknown> = Promise.resolve();
 
   /** Serializes pulls: parallel pulls share the bandwidth, so all of them would finish late. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = queue.then(work, work);
-    queue = turn.catch(() => {});
-    return turn;
+  const serialize = <T>(work: () => Promise<T>): Promise<T> => {
+    const current = queue.then(work, work);
+    queue = current.catch(() => {});
+    return current;
   };
 
-  async function pull(spec: { readonly image: string }, asked: string, context: PullContext): Promise<PresentImage> {
+  async function pull(
+    spec: { readonly image: string },
+    requestedImage: string,
+    context: PullContext,
+  ): Promise<LocalImage> {
     const { record, backOff, lastErrors, signal } = context;
-    if (backOff.isWaitingSinceLast(asked)) {
-      const message = `Back-off pulling image ${JSON.stringify(asked)}`;
+    if (backOff.isWaitingSinceLast(requestedImage)) {
+      const message = `Back-off pulling image ${JSON.stringify(requestedImage)}`;
       record('Normal', 'BackOff', message);
-      const last = lastErrors.get(asked);
+      const last = lastErrors.get(requestedImage);
       throw new StartError('ImagePullBackOff', last === undefined ? message : `${message}: ${last}`);
     }
-    lastErrors.delete(asked);
-    record('Normal', 'Pulling', `Pulling image ${JSON.stringify(asked)}`);
+    lastErrors.delete(requestedImage);
+    record('Normal', 'Pulling', `Pulling image ${JSON.stringify(requestedImage)}`);
     const queuedAt = clock.now();
-    let begunAt = queuedAt;
+    let startedAt = queuedAt;
     try {
-      const ref = await inTurn(async () => {
-        begunAt = clock.now();
+      const ref = await serialize(async () => {
+        startedAt = clock.now();
         signal.throwIfAborted();
         if (bucket && !bucket.tryTake()) throw new Error('pull QPS exceeded');
-        return pullWithAny(spec, await credentials(spec.image, context), context);
+        return pullWithCredentials(spec, await credentials(spec.image, context), context);
       });
       const { image } = await service.imageStatus({ image: { image: ref } });
-      const took = durationText(clock.now() - begunAt);
-      const waited = durationText(clock.now() - queuedAt);
+      const pullDuration = durationText(clock.now() - startedAt);
+      const totalDuration = durationText(clock.now() - queuedAt);
       record(
         'Normal',
         'Pulled',
-        `Successfully pulled image ${JSON.stringify(asked)} in ${took} (${waited} including waiting). Image size: ${image?.size ?? 0} bytes.`,
+        `Successfully pulled image ${JSON.stringify(requestedImage)} in ${pullDuration} (${totalDuration} including waiting). Image size: ${image?.size ?? 0} bytes.`,
       );
       onChange();
       return { ref, image };
     } catch (error) {
       signal.throwIfAborted();
       const text = rpcTextOf(error);
-      record('Warning', 'Failed', `Failed to pull image ${JSON.stringify(asked)}: ${text}`);
-      backOff.advance(asked, clock.now());
-      const failure = pullFailure(asked, text);
-      lastErrors.set(asked, `${failure.reason}: ${failure.message}`);
+      record('Warning', 'Failed', `Failed to pull image ${JSON.stringify(requestedImage)}: ${text}`);
+      backOff.advance(requestedImage, clock.now());
+      const failure = pullFailure(requestedImage, text);
+      lastErrors.set(requestedImage, `${failure.reason}: ${failure.message}`);
       throw failure;
     }
   }
@@ -114,7 +118,7 @@ export function createImages(service: ImageService, clock: Clock, options: Image
   }
 
   /** Pulls with the first credentials that the registry accepts, or anonymously without credentials. */
-  async function pullWithAny(
+  async function pullWithCredentials(
     spec: { readonly image: string },
     all: readonly AuthConfig[],
     { sandboxConfig, signal }: PullContext,
@@ -135,38 +139,41 @@ export function createImages(service: ImageService, clock: Clock, options: Image
   }
 
   return {
-    async ensure(context) {
+    async ensureImageExists(context) {
       const { container, pod, record } = context;
-      const { image: asked = '', imagePullPolicy: policy = 'IfNotPresent' } = container;
-      const reference = parseImageReference(asked);
+      const { image: requestedImage = '', imagePullPolicy: policy = 'IfNotPresent' } = container;
+      const reference = parseImageReference(requestedImage);
       if (!reference) {
-        const message = `Failed to apply default image tag ${JSON.stringify(asked)}: couldn't parse image name ${JSON.stringify(asked)}: invalid reference format`;
+        const message = `Failed to apply default image tag ${JSON.stringify(requestedImage)}: couldn't parse image name ${JSON.stringify(requestedImage)}: invalid reference format`;
         record('Warning', 'InspectFailed', message);
         throw new StartError('InvalidImageName', message);
       }
       const isTagged = reference.tag !== undefined || reference.digest !== undefined;
-      const spec = { image: isTagged ? asked : `${asked}:latest`, annotations: pod.metadata.annotations ?? {} };
+      const spec = {
+        image: isTagged ? requestedImage : `${requestedImage}:latest`,
+        annotations: pod.metadata.annotations ?? {},
+      };
       if (policy !== 'Always') {
-        const present = await inspect(spec, asked, record);
+        const present = await inspect(spec, requestedImage, record);
         if (present) {
-          record('Normal', 'Pulled', `Container image ${JSON.stringify(asked)} already present on machine`);
+          record('Normal', 'Pulled', `Container image ${JSON.stringify(requestedImage)} already present on machine`);
           return { ref: present.id, image: present };
         }
         if (policy === 'Never') {
-          const message = `Container image ${JSON.stringify(asked)} is not present with pull policy of Never`;
+          const message = `Container image ${JSON.stringify(requestedImage)} is not present with pull policy of Never`;
           record('Warning', 'ErrImageNeverPull', message);
           throw new StartError('ErrImageNeverPull', message);
         }
       }
-      return pull(spec, asked, context);
+      return pull(spec, requestedImage, context);
     },
   };
 
-  async function inspect(spec: { readonly image: string }, asked: string, record: PullContext['record']) {
+  async function inspect(spec: { readonly image: string }, requestedImage: string, record: PullContext['record']) {
     try {
       return (await service.imageStatus({ image: spec })).image;
     } catch (error) {
-      const message = `Failed to inspect image ${JSON.stringify(asked)}: ${rpcTextOf(error)}`;
+      const message = `Failed to inspect image ${JSON.stringify(requestedImage)}: ${rpcTextOf(error)}`;
       record('Warning', 'InspectFailed', message);
       throw new StartError('ImageInspectError', message, { cause: error });
     }
@@ -179,9 +186,9 @@ const knownFailures = {
 };
 
 function pullFailure(image: string, text: string): StartError {
-  for (const [reason, because] of Object.entries(knownFailures)) {
+  for (const [reason, explanation] of Object.entries(knownFailures)) {
     if (text.startsWith(reason)) {
-      return new StartError(reason, `image pull failed for ${image} ${because}${text.slice(reason.length)}`);
+      return new StartError(reason, `image pull failed for ${image} ${explanation}${text.slice(reason.length)}`);
     }
   }
   return new StartError('ErrImagePull', text);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import { aContainer, aPod, inSandbox, type PodFixture, running, sidecar } from './fixtures.ts';
+import { inSandbox, makeContainer, makePod, type PodFixture, running, sidecar } from './fixtures.ts';
 import { graceSecondsOf, killContainer, killPod } from './kill.ts';
 import type { KillReason } from './pod-actions.ts';
 
@@ -22,58 +22,59 @@ const graceRows: readonly (readonly [name: string, pod: PodFixture, reason: Kill
   ],
   [
     'that of the failed liveness probe',
-    { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe(5) })] },
+    { terminationGracePeriodSeconds: 40, containers: [makeContainer('c', { livenessProbe: probe(5) })] },
     'LivenessProbe',
     5,
   ],
   [
     'that of the failed startup probe',
-    { containers: [aContainer('c', { livenessProbe: probe(5), startupProbe: probe(6) })] },
+    { containers: [makeContainer('c', { livenessProbe: probe(5), startupProbe: probe(6) })] },
     'StartupProbe',
     6,
   ],
   [
     'that of its Pod if the probe has none',
-    { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe() })] },
+    { terminationGracePeriodSeconds: 40, containers: [makeContainer('c', { livenessProbe: probe() })] },
     'LivenessProbe',
     40,
   ],
   [
     'that of its Pod if no probe failed',
-    { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe(5) })] },
+    { terminationGracePeriodSeconds: 40, containers: [makeContainer('c', { livenessProbe: probe(5) })] },
     undefined,
     40,
   ],
 ];
 for (const [name, fixture, reason, seconds] of graceRows) {
   test(`the grace period of a container is ${name}`, () => {
-    const pod = aPod(fixture);
+    const pod = makePod(fixture);
     assert.equal(graceSecondsOf(pod, pod.spec?.containers[0], reason), seconds);
   });
 }
 
 /** Records the calls of a runtime whose containers take some time to stop. */
-function witness(clock: VirtualClock, stopSeconds: { readonly [container: string]: number } = {}) {
+function recordingContext(clock: VirtualClock, stopSeconds: { readonly [container: string]: number } = {}) {
   const calls: string[] = [];
-  const note = (what: string) => calls.push(`${clock.now() / 1000}s ${what}`);
+  const recordCall = (what: string) => calls.push(`${clock.now() / 1000}s ${what}`);
   const pass = (seconds: number) => new Promise<void>((resolve) => clock.setTimer(seconds * 1000, resolve));
   const runtime = {
     async stopContainer({ containerId, timeout }: { containerId: string; timeout: number }) {
       const name = containerId.split('-')[0]!;
-      note(`stop ${name} ${timeout}`);
+      recordCall(`stop ${name} ${timeout}`);
       await pass(Math.min(stopSeconds[name] ?? 0, timeout));
-      note(`${name} ended`);
+      recordCall(`${name} ended`);
     },
     async stopPodSandbox({ podSandboxId }: { podSandboxId: string }) {
-      note(`stop sandbox ${podSandboxId}`);
+      recordCall(`stop sandbox ${podSandboxId}`);
     },
     async execSync({ cmd }: { cmd: readonly string[] }) {
-      note(`run ${cmd.join(' ')}`);
+      recordCall(`run ${cmd.join(' ')}`);
       await pass(Number(cmd[1] ?? 0));
       return { exitCode: cmd[0] === 'fail' ? 1 : 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
     },
   } as unknown as NodeRuntime;
-  const record = (_: unknown, type: string, reason: string, message: string) => note(`${type} ${reason}: ${message}`);
+  const record = (_: unknown, type: string, reason: string, message: string) =>
+    recordCall(`${type} ${reason}: ${message}`);
   return { calls, context: { runtime, clock, record, podIP: () => '10.0.0.1' } };
 }
 
@@ -85,19 +86,19 @@ type KillRow = {
   readonly pod: PodFixture;
   readonly graceSeconds?: number;
   readonly stops?: { readonly [container: string]: number };
-  readonly says: readonly string[];
+  readonly expectedCalls: readonly string[];
 };
 
 const killRows: readonly KillRow[] = [
   {
     name: 'a container is stopped with its grace period',
     pod: { terminationGracePeriodSeconds: 30 },
-    says: ['0s Normal Killing: Stopping container c', '0s stop c 30', '0s c ended', '0s stop sandbox s0'],
+    expectedCalls: ['0s Normal Killing: Stopping container c', '0s stop c 30', '0s c ended', '0s stop sandbox s0'],
   },
   {
     name: 'a preStop hook runs first and reduces the grace period, in whole seconds',
-    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('wait', '9.6'))] },
-    says: [
+    pod: { terminationGracePeriodSeconds: 30, containers: [makeContainer('c', hook('wait', '9.6'))] },
+    expectedCalls: [
       '0s Normal Killing: Stopping container c',
       '0s run wait 9.6',
       '9.6s stop c 21',
@@ -107,8 +108,8 @@ const killRows: readonly KillRow[] = [
   },
   {
     name: 'a hanging preStop hook leaves two seconds',
-    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('wait', '60'))] },
-    says: [
+    pod: { terminationGracePeriodSeconds: 30, containers: [makeContainer('c', hook('wait', '60'))] },
+    expectedCalls: [
       '0s Normal Killing: Stopping container c',
       '0s run wait 60',
       '30s stop c 2',
@@ -118,8 +119,8 @@ const killRows: readonly KillRow[] = [
   },
   {
     name: 'a failed preStop hook is recorded, and the container is stopped',
-    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('fail'))] },
-    says: [
+    pod: { terminationGracePeriodSeconds: 30, containers: [makeContainer('c', hook('fail'))] },
+    expectedCalls: [
       '0s Normal Killing: Stopping container c',
       '0s run fail',
       '0s Warning FailedPreStopHook: PreStopHook failed',
@@ -130,21 +131,21 @@ const killRows: readonly KillRow[] = [
   },
   {
     name: 'a preStop hook does not run without a grace period',
-    pod: { containers: [aContainer('c', hook('wait', '1'))] },
+    pod: { containers: [makeContainer('c', hook('wait', '1'))] },
     graceSeconds: 0,
-    says: ['0s Normal Killing: Stopping container c', '0s stop c 2', '0s c ended', '0s stop sandbox s0'],
+    expectedCalls: ['0s Normal Killing: Stopping container c', '0s stop c 2', '0s c ended', '0s stop sandbox s0'],
   },
   {
     name: 'a requested grace period overrides that of the Pod',
     pod: { terminationGracePeriodSeconds: 30 },
     graceSeconds: 5,
-    says: ['0s Normal Killing: Stopping container c', '0s stop c 5', '0s c ended', '0s stop sandbox s0'],
+    expectedCalls: ['0s Normal Killing: Stopping container c', '0s stop c 5', '0s c ended', '0s stop sandbox s0'],
   },
   {
     name: 'containers are stopped in parallel, then the sandbox',
-    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('a'), aContainer('b')] },
+    pod: { terminationGracePeriodSeconds: 30, containers: [makeContainer('a'), makeContainer('b')] },
     stops: { a: 3, b: 5 },
-    says: [
+    expectedCalls: [
       '0s Normal Killing: Stopping container a',
       '0s stop a 30',
       '0s Normal Killing: Stopping container b',
@@ -161,7 +162,7 @@ const killRows: readonly KillRow[] = [
       initContainers: [sidecar('s', hook('wait', '1')), sidecar('t')],
     },
     stops: { c: 4, t: 3 },
-    says: [
+    expectedCalls: [
       '0s Normal Killing: Stopping container c',
       '0s stop c 30',
       '0s Normal Killing: Stopping container s',
@@ -179,7 +180,7 @@ const killRows: readonly KillRow[] = [
     name: 'a sidecar waits at most for its grace period',
     pod: { terminationGracePeriodSeconds: 10, initContainers: [sidecar('s')] },
     stops: { c: 10 },
-    says: [
+    expectedCalls: [
       '0s Normal Killing: Stopping container c',
       '0s stop c 10',
       '0s Normal Killing: Stopping container s',
@@ -190,23 +191,23 @@ const killRows: readonly KillRow[] = [
     ],
   },
 ];
-for (const { name, pod: fixture, graceSeconds, stops, says } of killRows) {
+for (const { name, pod: fixture, graceSeconds, stops, expectedCalls } of killRows) {
   test(name, async () => {
     const clock = virtualClock();
-    const { calls, context } = witness(clock, stops);
-    const pod = aPod(fixture);
+    const { calls, context } = recordingContext(clock, stops);
+    const pod = makePod(fixture);
     const names = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].map((each) => each.name);
     const done = killPod(context, pod, inSandbox(...names.map((each) => running(each))), graceSeconds, signal);
     await clock.advanceAsync(120_000);
     await done;
-    assert.deepEqual(calls, says);
+    assert.deepEqual(calls, expectedCalls);
   });
 }
 
 test('the reason to kill a container is recorded', async () => {
   const clock = virtualClock();
-  const { calls, context } = witness(clock);
-  const order = { pod: aPod(), target: running('c'), message: 'Container c failed liveness probe' };
+  const { calls, context } = recordingContext(clock);
+  const order = { pod: makePod(), target: running('c'), message: 'Container c failed liveness probe' };
   const done = killContainer(context, order, signal);
   await clock.advanceAsync(1000);
   await done;

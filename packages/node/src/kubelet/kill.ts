@@ -20,7 +20,7 @@ export type KillContext = {
 };
 
 /** Request to kill a container. */
-export type KillOrder = {
+export type KillRequest = {
   readonly pod: Pod;
   readonly target: Pick<RuntimeContainer, 'id' | 'name'>;
   readonly message?: string;
@@ -46,37 +46,39 @@ export function graceSecondsOf({ metadata, spec }: Pod, container: Container | u
 }
 
 /** Kills a container; resolves when the container has terminated. */
-export async function killContainer(context: KillContext, order: KillOrder, signal: AbortSignal): Promise<void> {
+export async function killContainer(context: KillContext, request: KillRequest, signal: AbortSignal): Promise<void> {
   const { runtime, clock, record } = context;
-  const { pod, target, reason } = order;
+  const { pod, target, reason } = request;
   const podContainer = findContainer(pod, target.name);
-  let grace = order.graceSeconds ?? graceSecondsOf(pod, podContainer?.container, reason);
-  const message = order.message || `Stopping container ${target.name}`;
+  let grace = request.graceSeconds ?? graceSecondsOf(pod, podContainer?.container, reason);
+  const message = request.message || `Stopping container ${target.name}`;
   if (podContainer) record(podContainer, 'Normal', 'Killing', message);
 
-  const beganAt = clock.now();
-  const spent = () => Math.floor((clock.now() - beganAt) / 1000);
+  const startedAt = clock.now();
+  const elapsedSeconds = () => Math.floor((clock.now() - startedAt) / 1000);
   const preStop = podContainer?.container.lifecycle?.preStop;
   if (podContainer && preStop && grace > 0) {
-    const warn = (why: string, said: string) => record(podContainer, 'Warning', why, said);
+    const warn = (eventReason: string, eventMessage: string) =>
+      record(podContainer, 'Warning', eventReason, eventMessage);
     const { container } = podContainer;
-    const whom = { container, containerId: target.id, podIP: context.podIP(), warn };
-    const hook = runHook(runtime, clock, preStop, whom, signal).catch(() => {
+    const hookContext = { container, containerId: target.id, podIP: context.podIP(), warn };
+    const hook = runHook(runtime, clock, preStop, hookContext, signal).catch(() => {
       if (!signal.aborted) warn('FailedPreStopHook', 'PreStopHook failed');
     });
-    await atMost(clock, grace, hook, signal);
+    await waitWithTimeout(clock, grace, hook, signal);
   }
-  if (order.turn && grace > spent()) await atMost(clock, grace - spent(), order.turn, signal);
-  grace = Math.max(minGraceSeconds, grace - spent());
+  if (request.turn && grace > elapsedSeconds())
+    await waitWithTimeout(clock, grace - elapsedSeconds(), request.turn, signal);
+  grace = Math.max(minGraceSeconds, grace - elapsedSeconds());
   await runtime.stopContainer({ containerId: target.id, timeout: grace }, { signal });
 }
 
 /** Waits for a promise with a timeout. */
-async function atMost(clock: Clock, seconds: number, what: Promise<void>, signal: AbortSignal): Promise<void> {
+async function waitWithTimeout(clock: Clock, seconds: number, work: Promise<void>, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const until = AbortSignal.any([signal, done.signal]);
   try {
-    await Promise.race([what, after(clock, seconds * 1000, until)]);
+    await Promise.race([work, after(clock, seconds * 1000, until)]);
   } finally {
     done.abort();
   }
@@ -91,21 +93,21 @@ export async function killPod(
   signal: AbortSignal,
 ): Promise<void> {
   const alive = containers.filter(({ state }) => state === 'running' || state === 'unknown');
-  const ended = new Map(alive.map(({ name }) => [name, Promise.withResolvers<void>()]));
-  const turns = turnsOf(pod, (name) => ended.get(name)?.promise);
+  const terminated = new Map(alive.map(({ name }) => [name, Promise.withResolvers<void>()]));
+  const mayStopByName = terminationOrder(pod, (name) => terminated.get(name)?.promise);
   const results = await Promise.allSettled(
     alive.map(async (target) => {
       try {
-        const turn = turns.get(target.name);
-        const order = {
+        const turn = mayStopByName.get(target.name);
+        const request = {
           pod,
           target,
           ...(graceSeconds === undefined ? {} : { graceSeconds }),
           ...(turn ? { turn } : {}),
         };
-        await killContainer(context, order, signal);
+        await killContainer(context, request, signal);
       } finally {
-        ended.get(target.name)?.resolve();
+        terminated.get(target.name)?.resolve();
       }
     }),
   );
@@ -117,18 +119,21 @@ export async function killPod(
 }
 
 /** Returns when each sidecar may be stopped: after all regular containers and all later sidecars have terminated. */
-function turnsOf({ spec }: Pod, endOf: (name: string) => Promise<void> | undefined): Map<string, Promise<void>> {
-  const turns = new Map<string, Promise<void>>();
-  if (!spec?.initContainers?.some(isSidecar)) return turns;
+function terminationOrder(
+  { spec }: Pod,
+  terminationOf: (name: string) => Promise<void> | undefined,
+): Map<string, Promise<void>> {
+  const mayStopByName = new Map<string, Promise<void>>();
+  if (!spec?.initContainers?.some(isSidecar)) return mayStopByName;
   const before: Promise<void>[] = [];
-  for (const { name } of spec.containers ?? []) before.push(endOf(name) ?? Promise.resolve());
+  for (const { name } of spec.containers ?? []) before.push(terminationOf(name) ?? Promise.resolve());
   for (const container of spec.initContainers.toReversed()) {
     if (!isSidecar(container)) continue;
-    turns.set(
+    mayStopByName.set(
       container.name,
       Promise.all(before).then(() => {}),
     );
-    before.push(endOf(container.name) ?? Promise.resolve());
+    before.push(terminationOf(container.name) ?? Promise.resolve());
   }
-  return turns;
+  return mayStopByName;
 }

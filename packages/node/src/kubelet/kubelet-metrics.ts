@@ -6,15 +6,15 @@ import type { PodWorker } from './pod-worker.ts';
 
 /** Recorder of kubelet metrics. */
 export type KubeletMetrics = {
-  podStarts(): void;
-  podStartFailed(): void;
-  containerStarts(role: ContainerRole): void;
-  containerStartFailed(role: ContainerRole, reason: string): void;
+  countPodStart(): void;
+  countPodStartFailure(): void;
+  countContainerStart(role: ContainerRole): void;
+  countContainerStartFailure(role: ContainerRole, reason: string): void;
   /** Observes the time between first seeing a Pod and running it. */
-  podRuns(durationSeconds: number): void;
-  rejected(reason: string): void;
-  preempted(resource: string): void;
-  evicted(signal: string): void;
+  observePodStartDuration(durationSeconds: number): void;
+  countRejection(reason: string): void;
+  countPreemption(resource: string): void;
+  countEviction(signal: string): void;
 };
 
 const containerTypes: { readonly [R in ContainerRole]: string } = {
@@ -72,7 +72,7 @@ export function createKubeletMetrics(
   const desired = registry.gauge('kubelet_desired_pods', 'Number of pods the kubelet is instructed to run.', [
     'static',
   ]);
-  registry.onRead(() => {
+  registry.onCollect(() => {
     const states = new Map([
       ['running', 0],
       ['exited', 0],
@@ -95,13 +95,13 @@ export function createKubeletMetrics(
   });
 
   return {
-    podStarts: () => startedPods.increase(),
-    podStartFailed: () => failedPods.increase(),
-    containerStarts: (role) => started.of(containerTypes[role]).increase(),
-    containerStartFailed: (role, reason) => failed.of(containerTypes[role], reason).increase(),
-    podRuns: (seconds) => startSeconds.observe(seconds),
-    rejected: (reason) => rejections.of(reason).increase(),
-    preempted: (resource) => preemptions.of(resource).increase(),
-    evicted: (signal) => evictions.of(signal).increase(),
+    countPodStart: () => startedPods.increase(),
+    countPodStartFailure: () => failedPods.increase(),
+    countContainerStart: (role) => started.of(containerTypes[role]).increase(),
+    countContainerStartFailure: (role, reason) => failed.of(containerTypes[role], reason).increase(),
+    observePodStartDuration: (seconds) => startSeconds.observe(seconds),
+    countRejection: (reason) => rejections.of(reason).increase(),
+    countPreemption: (resource) => preemptions.of(resource).increase(),
+    countEviction: (signal) => evictions.of(signal).increase(),
   };
 }

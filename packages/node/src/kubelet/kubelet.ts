@@ -5,7 +5,7 @@
 import type { Node, NodeSystemInfo } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
-import { createDelays } from '@kruise/client/delays';
+import { createDelayingQueue } from '@kruise/client/delays';
 import { createEventRecorder } from '@kruise/client/event-recorder';
 import type { Change } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
@@ -17,30 +17,30 @@ import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantit
 import type { Random } from '@kruise/values/random';
 import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import { hostPortsOf, isForWantOfResources, refusalOf, shortfallsOf } from './admission.ts';
-import { createAllocations, type Refusal, requestsOf, withGivenResources } from './allocations.ts';
+import { findRejection, hostPortsOf, insufficientResources, isInsufficientResources } from './admission.ts';
+import { createAllocations, type Rejection, requestsOf, withAllocatedResources } from './allocations.ts';
 import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { preemptedStatus, preemptionMessage, shutDownStatus } from './disruption.ts';
-import { defaultThresholds, notForPods, type Supplies, type Threshold } from './eviction.ts';
+import { defaultThresholds, type Observations, systemReservation, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { type KubeletGates, kubeletFeatureGates } from './feature-gates.ts';
-import { defaultLimits, startImageCollection } from './image-collection.ts';
-import { createImages } from './images.ts';
+import { defaultImageGCPolicy, startImageGC } from './image-collection.ts';
+import { createImageManager } from './images.ts';
 import { createKubeletMetrics } from './kubelet-metrics.ts';
-import { createListings } from './listings.ts';
+import { createRelists } from './listings.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
 import type { NodeContext } from './node-context.ts';
 import { removeOrphans } from './orphans.ts';
-import { isFinal } from './phase.ts';
+import { isTerminalPhase } from './phase.ts';
 import { securePodsDirectory } from './pod-directory.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
-import { victimsFor } from './preemption.ts';
+import { selectVictims } from './preemption.ts';
 import { createProbeMetrics } from './probe-metrics.ts';
 import { nodeSecretsOf } from './pull-secrets.ts';
-import { followRuntime } from './runtime-events.ts';
+import { watchRuntime } from './runtime-events.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
-import { ownSources, type Sources } from './sources.ts';
+import { type Sources, watchSources } from './sources.ts';
 import { type StaticPods, startStaticPods } from './static-pods.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTokens } from './tokens.ts';
@@ -84,7 +84,7 @@ export type KubeletOptions = {
   /** Maximum grace period of Pods evicted because of a soft threshold. */
   readonly evictionMaxPodGraceSeconds?: number;
   /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
-  readonly supplies?: () => Promise<Supplies>;
+  readonly supplies?: () => Promise<Observations>;
   /** Records Warning events only. Three Normal events per Pod are too many in very large clusters. */
   readonly quiet?: boolean;
   /** Metrics registry; by default a new one. */
@@ -103,7 +103,7 @@ export type Kubelet = {
   /** HTTP handler of the kubelet API. */
   readonly handler: KubeletHandler;
   /** Resolves when all pending status updates are written. */
-  settled(): Promise<void>;
+  flushStatuses(): Promise<void>;
   /** Graceful node shutdown: terminates all Pods, critical Pods last, and rejects new ones. */
   shutDown(graceSeconds: number): Promise<void>;
   /** Resolves when the kubelet has stopped after the signal was aborted. */
@@ -148,7 +148,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const onError = (error: unknown) => {
     if (!signal.aborted) log.warn({ node: nodeName, error }, 'request failed');
   };
-  const sources = options.sources ?? ownSources(client, clock, random, { nodeName, onError }, signal);
+  const sources = options.sources ?? watchSources(client, clock, random, { nodeName, onError }, signal);
   const recorder = createEventRecorder(
     client,
     clock,
@@ -170,7 +170,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     unschedulable: options.unschedulable ?? false,
     providerId: options.providerId,
     capacity,
-    reserved: notForPods(capacity, options.reserved ?? {}, options.evictionHard ?? defaultThresholds),
+    reserved: systemReservation(capacity, options.reserved ?? {}, options.evictionHard ?? defaultThresholds),
     info: { ...defaultInfo, ...options.info },
     kubeletPort: options.port ?? 10250,
   };
@@ -184,15 +184,15 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   let staticPods: StaticPods | undefined;
   let isShuttingDown = false;
   /** True once the initial Pods and the static Pods are known. */
-  let hasFollowed = false;
+  let hasSynced = false;
   const workers = new Map<string, PodWorker>();
   const byName = new Map<string, PodWorker>();
-  const delays = createDelays<string>(clock, (uid) => workers.get(uid)?.wake());
+  const delays = createDelayingQueue<string>(clock, (uid) => workers.get(uid)?.requestSync());
   signal.addEventListener(
     'abort',
     () => {
       delays.clear();
-      for (const worker of workers.values()) worker.halt();
+      for (const worker of workers.values()) worker.stop();
     },
     { once: true },
   );
@@ -205,7 +205,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const metrics = createKubeletMetrics(registry, { nodeName, workers: () => [...workers.values()] });
   const settings = { ...defaultSettings, ...options.settings };
   const { EventedPLEG: isEvented } = options.gates ?? kubeletFeatureGates();
-  const listings = createListings();
+  const listings = createRelists();
   const context: NodeContext = {
     nodeName,
     runtime,
@@ -214,8 +214,8 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     random,
     log,
     sources,
-    images: createImages(runtime, clock, {
-      onChange: agent.imagesChanged,
+    images: createImageManager(runtime, clock, {
+      onChange: agent.refreshImages,
       nodeSecrets: () => nodeSecretsOf(runtime.files, settings.rootDirectory),
       ...(options.pullLimit ? { limit: options.pullLimit } : {}),
     }),
@@ -240,17 +240,17 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       maxPods: Number(capacity.pods),
       supports: agent.supportsUserNamespaces,
     }),
-    admits,
-    wakeAt: (uid, at) => delays.set(uid, at - clock.now(), 'change'),
+    findRejectionFor,
+    syncAt: (uid, at) => delays.set(uid, at - clock.now(), 'change'),
     ...(isEvented ? {} : { listings }),
     signal,
   };
 
-  function admits(pod: Pod): Refusal | undefined {
+  function findRejectionFor(pod: Pod): Rejection | undefined {
     const node = agent.node();
     if (!node) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' };
     const uid = pod.metadata.uid ?? '';
-    return refusalOf(pod, {
+    return findRejection(pod, {
       node,
       requests: requestsOf(pod),
       used: allocations.usedByOthers(uid),
@@ -275,10 +275,10 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     const worker = workers.get(uid);
     if (type === 'deleted') worker?.remove();
     else if (worker) worker.update(pod);
-    else begin(pod);
+    else addPod(pod);
   }
 
-  function begin(pod: Pod, node = context): PodWorker {
+  function addPod(pod: Pod, node = context): PodWorker {
     const { uid = '', namespace, name } = pod.metadata;
     const worker = createPodWorker(node, pod);
     workers.set(uid, worker);
@@ -287,63 +287,65 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       workers.delete(uid);
       if (byName.get(`${namespace}/${name}`) === worker) byName.delete(`${namespace}/${name}`);
     });
-    letIn(worker);
+    admit(worker);
     return worker;
   }
 
-  function letIn(worker: PodWorker): void {
+  function admit(worker: PodWorker): void {
     const pod = worker.pod();
-    const isOver = isFinal(pod.status?.phase) || pod.metadata.deletionTimestamp != null;
-    const refusal = isOver ? undefined : admits(withGivenResources(pod));
+    const isOver = isTerminalPhase(pod.status?.phase) || pod.metadata.deletionTimestamp != null;
+    const refusal = isOver ? undefined : findRejectionFor(withAllocatedResources(pod));
     if (!refusal) {
       allocations.admit(pod);
       worker.update(pod);
-    } else if (!isForWantOfResources(refusal) || !isCriticalPod(pod) || !makeRoom(worker)) worker.reject(refusal);
+    } else if (!isInsufficientResources(refusal) || !isCriticalPod(pod) || !preemptFor(worker)) worker.reject(refusal);
   }
 
   /** Preempts other Pods to admit a critical Pod; returns false if no set of victims makes enough room. */
-  function makeRoom(worker: PodWorker): boolean {
+  function preemptFor(worker: PodWorker): boolean {
     const pod = worker.pod();
     const node = agent.node();
     if (!node) return false;
-    const facts = { node, requests: requestsOf(pod), used: allocations.usedByOthers(worker.uid) };
-    const missing = new Map(shortfallsOf(facts).map((each) => [each.name, each.used + each.requested - each.capacity]));
+    const admissionState = { node, requests: requestsOf(pod), used: allocations.usedByOthers(worker.uid) };
+    const missing = new Map(
+      insufficientResources(admissionState).map((each) => [each.name, each.used + each.requested - each.capacity]),
+    );
     const candidates = [...workers.values()]
       .filter((each) => each !== worker && each.isActive())
       .map((each) => ({ worker: each, pod: each.pod(), requests: requestsOf(each.pod()) }));
-    const victims = victimsFor(missing, candidates);
+    const victims = selectVictims(missing, candidates);
     for (const victim of victims) {
       context.record(victim.pod, 'Warning', 'Preempting', preemptionMessage);
-      metrics.preempted([...missing.keys()][0] ?? '');
-      victim.worker.end({ verdict: (status) => preemptedStatus(status, clock.now()) });
+      metrics.countPreemption([...missing.keys()][0] ?? '');
+      victim.worker.kill({ verdict: (status) => preemptedStatus(status, clock.now()) });
     }
-    if (victims.length > 0) void Promise.all(victims.map((victim) => victim.worker.ended)).then(() => letIn(worker));
+    if (victims.length > 0) void Promise.all(victims.map((victim) => victim.worker.ended)).then(() => admit(worker));
     return victims.length > 0;
   }
 
   /** Admits existing Pods in creation order, so that Pods that fit before a restart still fit. */
-  async function followPods(): Promise<void> {
-    const early = new Map<string, Pod>();
-    let isEarly = true;
-    const followed = sources.followPods((change) => {
+  async function watchPods(): Promise<void> {
+    const initialPods = new Map<string, Pod>();
+    let isInitialList = true;
+    const synced = sources.watchPods((change) => {
       const uid = change.object.metadata.uid ?? '';
-      if (!isEarly) handle(change);
-      else if (change.type === 'deleted') early.delete(uid);
-      else early.set(uid, change.object);
+      if (!isInitialList) handle(change);
+      else if (change.type === 'deleted') initialPods.delete(uid);
+      else initialPods.set(uid, change.object);
     });
-    await followed;
-    isEarly = false;
+    await synced;
+    isInitialList = false;
     const createdAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp ?? '1970-01-01T00:00:00Z');
-    for (const pod of [...early.values()].sort((a, b) => createdAt(a) - createdAt(b))) {
+    for (const pod of [...initialPods.values()].sort((a, b) => createdAt(a) - createdAt(b))) {
       handle({ type: 'added', object: pod, cause: 'initial' });
     }
     await staticPods?.read;
-    hasFollowed = true;
-    await clearAway();
+    hasSynced = true;
+    await cleanUpOrphans();
   }
 
   /** Removes what deleted Pods left behind: their workers no longer exist. */
-  const clearAway = () => removeOrphans({ runtime, settings, isKnown: (uid) => workers.has(uid) }, signal);
+  const cleanUpOrphans = () => removeOrphans({ runtime, settings, isKnown: (uid) => workers.has(uid) }, signal);
 
   async function shutDown(graceSeconds: number): Promise<void> {
     isShuttingDown = true;
@@ -351,10 +353,10 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     for (const isCritical of [false, true]) {
       const group = [...workers.values()].filter((each) => each.isActive() && isCriticalPod(each.pod()) === isCritical);
       for (const worker of group)
-        worker.end({ graceSeconds, verdict: (status) => shutDownStatus(status, clock.now()) });
+        worker.kill({ graceSeconds, verdict: (status) => shutDownStatus(status, clock.now()) });
       await Promise.all(group.map(({ ended }) => ended));
     }
-    await statuses.settled();
+    await statuses.flush();
   }
 
   async function run(): Promise<void> {
@@ -362,20 +364,20 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await Promise.race([agent.registered, aborted]);
     if (signal.aborted) return;
     await securePodsDirectory(runtime.files, settings.rootDirectory);
-    const following = followRuntime(
+    const watchingRuntime = watchRuntime(
       { runtime, clock, isEvented, onError },
       {
-        changed(uid, isThere) {
+        onPodChange(uid, isThere) {
           const worker = workers.get(uid);
           if (worker) worker.runtimeChanged();
           // A previous kubelet may have created the sandbox and stopped before it saw the sandbox.
-          else if (isThere && hasFollowed) void clearAway().catch(onError);
+          else if (isThere && hasSynced) void cleanUpOrphans().catch(onError);
         },
-        missed() {
-          for (const worker of workers.values()) worker.wake();
+        onReconnect() {
+          for (const worker of workers.values()) worker.requestSync();
         },
-        listed: listings.listed,
-        heard: agent.setHeard,
+        onRelist: listings.recordRelist,
+        onHealthChange: agent.setEventsHealthy,
       },
       signal,
     );
@@ -390,25 +392,25 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
           nodeName,
           node: agent.node,
           statuses,
-          begin: (pod, writer) => begin(pod, { ...context, statuses: writer }),
+          addPod: (pod, writer) => addPod(pod, { ...context, statuses: writer }),
         },
         signal,
       );
     }
-    await followPods().catch((error: unknown) => onError(error));
-    await following;
+    await watchPods().catch((error: unknown) => onError(error));
+    await watchingRuntime;
   }
 
-  const imageCollection = startImageCollection(
+  const imageGC = startImageGC(
     {
       images: runtime,
       clock,
       log,
       capacityBytes: diskCapacity,
-      limits: defaultLimits,
+      limits: defaultImageGCPolicy,
       usedImages,
       recordNode,
-      onChange: agent.imagesChanged,
+      onChange: agent.refreshImages,
     },
     signal,
   );
@@ -419,7 +421,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       log,
       thresholds: [...(options.evictionHard ?? defaultThresholds), ...(options.evictionSoft ?? [])],
       maxGraceSeconds: options.evictionMaxPodGraceSeconds ?? 0,
-      freeDisk: imageCollection.removeUnused,
+      reclaimDisk: imageGC.removeUnused,
       ...(options.supplies ? { supplies: options.supplies } : {}),
       capacity: {
         memoryBytes: memoryCapacity,
@@ -429,7 +431,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       workers: () => [...workers.values()],
       setPressures: agent.setPressures,
       recordPod: context.record,
-      evicted: metrics.evicted,
+      countEviction: metrics.countEviction,
       recordNode,
     },
     signal,
@@ -470,7 +472,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     find,
     handler,
     registered: agent.registered,
-    settled: statuses.settled,
+    flushStatuses: statuses.flush,
     shutDown,
     stopped: run(),
   };

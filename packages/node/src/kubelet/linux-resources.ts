@@ -26,7 +26,8 @@ export function quotaOf(milliCpu: number): number {
 }
 
 const milli = (quantity: string | undefined) => (quantity === undefined ? 0 : milliValue(parseQuantity(quantity)));
-const whole = (quantity: string | undefined) => (quantity === undefined ? 0 : quantityValue(parseQuantity(quantity)));
+const toNumber = (quantity: string | undefined) =>
+  quantity === undefined ? 0 : quantityValue(parseQuantity(quantity));
 
 /** Returns the cgroup resources of a container. */
 export function linuxResourcesOf(
@@ -47,7 +48,7 @@ export function resizableResources(resources: ResourceRequirements | undefined):
   const limit = milli(limits?.cpu);
   // The request defaults to the limit unless the request is explicitly zero.
   const request = requests?.cpu === undefined ? limit : milli(requests.cpu);
-  const memory = whole(limits?.memory);
+  const memory = toNumber(limits?.memory);
   const quota = quotaOf(limit);
   return {
     cpuPeriod: periodMicroseconds,
@@ -79,12 +80,12 @@ export function oomScoreOf(pod: Pod, container: Container, memoryCapacity: numbe
     const score = 1000 - Math.floor((1000 * request) / memoryCapacity);
     return score < 3 ? 3 : score === 1000 ? 999 : score;
   };
-  const own = scoreFor(whole(container.resources?.requests?.memory));
+  const own = scoreFor(toNumber(container.resources?.requests?.memory));
   if (!spec?.initContainers?.some(({ name, restartPolicy }) => name === container.name && restartPolicy === 'Always')) {
     return own;
   }
   // A sidecar must not be killed before the containers it serves.
-  const least = Math.min(...(spec.containers ?? []).map(({ resources }) => whole(resources?.requests?.memory)));
+  const least = Math.min(...(spec.containers ?? []).map(({ resources }) => toNumber(resources?.requests?.memory)));
   return Math.min(own, scoreFor(least));
 }
 

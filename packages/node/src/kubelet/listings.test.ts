@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import { isPodReady } from '@kruise/machinery/pods';
-import { createListings } from './listings.ts';
+import { createRelists } from './listings.ts';
 import { startTestNode } from './testing/test-node.ts';
 
 test('a waiter resolves with a relist requested after its time', async () => {
-  const listings = createListings();
+  const listings = createRelists();
   const seen: string[] = [];
-  const waiting = [-1, 10, 20].map((at) => listings.newerThan(at).then(() => seen.push(`newer than ${at}`)));
+  const waiting = [-1, 10, 20].map((at) => listings.waitForRelistAfter(at).then(() => seen.push(`newer than ${at}`)));
   for (const askedAt of [0, 10, 11, 21]) {
-    listings.listed(askedAt);
+    listings.recordRelist(askedAt);
     // A resolved waiter continues within the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     seen.push(`asked at ${askedAt}`);
@@ -19,7 +19,7 @@ test('a waiter resolves with a relist requested after its time', async () => {
   assert.deepEqual(seen, [
     ...['newer than -1', 'asked at 0', 'asked at 10', 'newer than 10', 'asked at 11', 'newer than 20', 'asked at 21'],
   ]);
-  await listings.newerThan(20);
+  await listings.waitForRelistAfter(20);
 });
 
 const containerOf = (pod: Pod | undefined, name: string) =>
@@ -53,13 +53,13 @@ for (const { EventedPLEG, name, seconds } of rows) {
         { name: 'second', image: 'nginx:1.25' },
       ],
     });
-    await node.until('web', (pod) => pod !== undefined && isPodReady(pod));
+    await node.waitUntil('web', (pod) => pod !== undefined && isPodReady(pod));
 
     // Each container is updated once the previous one runs.
     for (const container of ['first', 'second']) {
       const patch = { spec: { containers: [{ name: container, image: 'nginx:1.26' }] } };
       await client.patch(podKind, { name: 'web', namespace: 'default' }, patch, { type: 'strategic' });
-      await node.until('web', runsAgain(container));
+      await node.waitUntil('web', runsAgain(container));
     }
     const pod = await node.get('web');
     const began = secondsOf(containerOf(pod, 'first')?.state?.running?.startedAt);

@@ -6,24 +6,24 @@
 import type { Instant } from '@kruise/values/time';
 
 /** Relists of all sandboxes and containers. */
-export type Listings = {
+export type Relists = {
   /** Records a relist that was requested at this time. */
-  listed(askedAt: Instant): void;
+  recordRelist(requestedAt: Instant): void;
   /** Resolves once a relist requested after this time has completed. */
-  newerThan(at: Instant): Promise<void>;
+  waitForRelistAfter(at: Instant): Promise<void>;
 };
 
 /** Creates the relist state of a runtime that has not been listed yet. */
-export function createListings(): Listings {
+export function createRelists(): Relists {
   let newest = Number.NEGATIVE_INFINITY;
   let next = Promise.withResolvers<void>();
   return {
-    listed(askedAt) {
-      newest = askedAt;
+    recordRelist(requestedAt) {
+      newest = requestedAt;
       next.resolve();
       next = Promise.withResolvers();
     },
-    async newerThan(at) {
+    async waitForRelistAfter(at) {
       while (newest <= at) await next.promise;
     },
   };

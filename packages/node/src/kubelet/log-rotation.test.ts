@@ -33,7 +33,7 @@ for (const [name, beside, removed, compressed] of rows) {
 }
 
 /** Creates containers with log files, and a runtime that reopens them. */
-async function scene(logs: { readonly [name: string]: string | undefined }, reopen?: () => Promise<void>) {
+async function setUp(logs: { readonly [name: string]: string | undefined }, reopen?: () => Promise<void>) {
   const clock = virtualClock(instantOf(2026, 1, 2));
   const files = hostFiles(createFileTree({ now: clock.now, space: { usedBytes: 0, limitBytes: 1e9 } }));
   const pathOf = (id: string) => `/logs/${id}/0.log`;
@@ -62,7 +62,7 @@ async function scene(logs: { readonly [name: string]: string | undefined }, reop
 const limits = { ...defaultLogLimits, maxSizeBytes: 10 };
 
 test('a log that is too long is rotated; others are left alone', async () => {
-  const { context, files, reopened } = await scene({ long: 'x'.repeat(10), short: 'x'.repeat(9) });
+  const { context, files, reopened } = await setUp({ long: 'x'.repeat(10), short: 'x'.repeat(9) });
   await rotateLogs(context, limits);
   assert.deepEqual(await files.list('/logs/long'), ['0.log', '0.log.20260102-000000']);
   assert.deepEqual(await files.list('/logs/short'), ['0.log']);
@@ -70,7 +70,7 @@ test('a log that is too long is rotated; others are left alone', async () => {
 });
 
 test('all rotated logs but the newest are compressed, and only the maximum number is kept', async () => {
-  const { context, clock, files } = await scene({ c: '' });
+  const { context, clock, files } = await setUp({ c: '' });
   for (let round = 0; round < 8; round++) {
     await files.writeFile('/logs/c/0.log', `${round}`.repeat(10));
     await rotateLogs(context, limits);
@@ -88,14 +88,14 @@ test('all rotated logs but the newest are compressed, and only the maximum numbe
 });
 
 test('a deleted log is reopened', async () => {
-  const { context, reopened } = await scene({ gone: undefined });
+  const { context, reopened } = await setUp({ gone: undefined });
   await rotateLogs(context, limits);
   assert.deepEqual(reopened, ['gone']);
 });
 
 test('a log that cannot be reopened gets its name back, and other logs are rotated', async () => {
   let failures = 1;
-  const { context, files, reopened, warnings } = await scene({ a: 'x'.repeat(10), b: 'x'.repeat(10) }, async () => {
+  const { context, files, reopened, warnings } = await setUp({ a: 'x'.repeat(10), b: 'x'.repeat(10) }, async () => {
     if (failures-- > 0) throw new Error('no luck');
   });
   await rotateLogs(context, limits);

@@ -88,13 +88,13 @@ export function planRotation(
   log: string,
   maxFiles: number,
 ): { readonly removed: readonly string[]; readonly compressed: readonly string[] } {
-  const beside = names.filter((name) => name.startsWith(`${log}.`)).sort();
+  const rotatedLogs = names.filter((name) => name.startsWith(`${log}.`)).sort();
   // Leftovers: unfinished compressions, and files that exist compressed as well.
-  const isLeftOver = (name: string) => name.endsWith('.tmp') || beside.includes(`${name}.gz`);
-  const whole = beside.filter((name) => !isLeftOver(name));
-  const kept = whole.slice(Math.max(0, whole.length - (maxFiles - 2)));
+  const isLeftover = (name: string) => name.endsWith('.tmp') || rotatedLogs.includes(`${name}.gz`);
+  const complete = rotatedLogs.filter((name) => !isLeftover(name));
+  const kept = complete.slice(Math.max(0, complete.length - (maxFiles - 2)));
   return {
-    removed: beside.filter((name) => !kept.includes(name)),
+    removed: rotatedLogs.filter((name) => !kept.includes(name)),
     compressed: kept.filter((name) => !name.endsWith('.gz')),
   };
 }

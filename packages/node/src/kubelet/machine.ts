@@ -5,11 +5,11 @@ import { arch, availableParallelism, networkInterfaces, release, totalmem } from
 import type { NodeSystemInfo } from '@kruise/api/core/node';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { DnsConfig } from '../cri/messages.ts';
-import type { Supplies } from './eviction.ts';
+import type { Observations } from './eviction.ts';
 
 /** Returns the machine's capacity. */
 export async function machineCapacity(rootDirectory: string, maxPods: number): Promise<ResourceList> {
-  const { blocks, bsize } = await statfs(nearest(rootDirectory));
+  const { blocks, bsize } = await statfs(nearestExistingDirectory(rootDirectory));
   return {
     cpu: String(availableParallelism()),
     memory: `${Math.floor(totalmem() / 1024)}Ki`,
@@ -19,8 +19,8 @@ export async function machineCapacity(rootDirectory: string, maxPods: number): P
 }
 
 /** Returns the machine's available resources. */
-export async function machineSupplies(rootDirectory: string): Promise<Supplies> {
-  const { blocks, bavail, bsize, files, ffree } = await statfs(nearest(rootDirectory));
+export async function machineObservations(rootDirectory: string): Promise<Observations> {
+  const { blocks, bavail, bsize, files, ffree } = await statfs(nearestExistingDirectory(rootDirectory));
   return {
     'memory.available': { available: availableMemory(), capacity: totalmem() },
     'nodefs.available': { available: bavail * bsize, capacity: blocks * bsize },
@@ -30,7 +30,7 @@ export async function machineSupplies(rootDirectory: string): Promise<Supplies> 
 
 /** Memory available without swapping; more than free memory, because the kernel can reclaim caches. */
 function availableMemory(): number {
-  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(contentOf('/proc/meminfo')) ?? [];
+  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileOrEmpty('/proc/meminfo')) ?? [];
   return kibibytes === undefined ? totalmem() : Number(kibibytes) * 1024;
 }
 
@@ -38,11 +38,11 @@ const architectures: { readonly [name: string]: string } = { x64: 'amd64', ia32:
 
 /** Returns the system information of the machine. */
 export function machineInfo(): Partial<NodeSystemInfo> {
-  const [, osImage = 'Linux'] = /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(contentOf('/etc/os-release')) ?? [];
+  const [, osImage = 'Linux'] = /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readFileOrEmpty('/etc/os-release')) ?? [];
   return {
-    machineID: contentOf('/etc/machine-id').trim(),
-    systemUUID: contentOf('/sys/class/dmi/id/product_uuid').trim(),
-    bootID: contentOf('/proc/sys/kernel/random/boot_id').trim(),
+    machineID: readFileOrEmpty('/etc/machine-id').trim(),
+    systemUUID: readFileOrEmpty('/sys/class/dmi/id/product_uuid').trim(),
+    bootID: readFileOrEmpty('/proc/sys/kernel/random/boot_id').trim(),
     kernelVersion: release(),
     osImage,
     operatingSystem: 'linux',
@@ -66,19 +66,19 @@ export function hasUnifiedCgroups(): boolean {
 
 /** Returns the DNS configuration of the machine. */
 export function machineDns(path = '/etc/resolv.conf'): Required<DnsConfig> {
-  const lines = contentOf(path)
+  const lines = readFileOrEmpty(path)
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
-  const of = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...rest]) => rest);
+  const valuesOf = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...rest]) => rest);
   return {
-    servers: of('nameserver').flatMap(([address]) => address ?? []),
+    servers: valuesOf('nameserver').flatMap(([address]) => address ?? []),
     // Only the last of several search lines takes effect.
-    searches: of('search').at(-1) ?? [],
-    options: of('options').flat(),
+    searches: valuesOf('search').at(-1) ?? [],
+    options: valuesOf('options').flat(),
   };
 }
 
-function contentOf(path: string): string {
+function readFileOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -90,7 +90,7 @@ function contentOf(path: string): string {
 }
 
 /** Returns the directory itself or its nearest existing ancestor. */
-function nearest(path: string): string {
+function nearestExistingDirectory(path: string): string {
   if (existsSync(path) || path === '/') return path;
-  return nearest(path.slice(0, path.lastIndexOf('/')) || '/');
+  return nearestExistingDirectory(path.slice(0, path.lastIndexOf('/')) || '/');
 }

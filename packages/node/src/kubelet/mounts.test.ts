@@ -30,7 +30,7 @@ async function mounted(node: TestNode, mount: Partial<VolumeMount>, more: Partia
 }
 
 async function mountOf(node: TestNode) {
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const { containers } = await node.runtime.listContainers({});
   const { status } = await node.runtime.containerStatus({ containerId: containers[0]!.id });
   return status.mounts.find(({ containerPath }) => containerPath === '/v')!;
@@ -70,7 +70,7 @@ test('a created subPath has the permissions of its volume', async () => {
 test('a missing variable in subPathExpr keeps the container from starting', async () => {
   await using node = await startTestNode();
   await mounted(node, { subPathExpr: '$(NOBODY)' });
-  const pod = await node.until(
+  const pod = await node.waitUntil(
     'web',
     (found) => found?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerConfigError',
   );
@@ -119,7 +119,7 @@ test('the hosts file of a host-network Pod is the node’s', async () => {
     hostAliases: [{ ip: '10.1.2.3', hostnames: ['db'] }],
     containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'] }],
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const { containers } = await node.runtime.listContainers({});
   const { stdout } = await node.runtime.execSync({ containerId: containers[0]!.id, cmd: ['cat', '/etc/hosts'] });
   assert.equal(

@@ -2,20 +2,20 @@
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Mount, MountPropagation, PodSandboxConfig } from '../cri/messages.ts';
-import type { NodeFacts } from './downward.ts';
+import type { DownwardContext } from './downward.ts';
 import type { Environment } from './environment.ts';
 import { expand } from './expansion.ts';
-import { hostNetworkHosts, managedHosts } from './hosts-file.ts';
+import { hostNetworkHostsFile, managedHostsFile } from './hosts-file.ts';
 import type { NodeContext } from './node-context.ts';
 import { podDirectory, subPathsDirectory } from './pod-directory.ts';
 import { isHostNetwork } from './runtime-pod.ts';
 import { hostnameOf, userNamespaceOf } from './sandbox-config.ts';
 import type { MountedVolume } from './volumes.ts';
 
-type Scene = {
+type MountInputs = {
   readonly pod: Pod;
   readonly sandboxConfig: PodSandboxConfig;
-  readonly facts: NodeFacts;
+  readonly facts: DownwardContext;
   readonly volumes: ReadonlyMap<string, MountedVolume>;
 };
 
@@ -24,39 +24,39 @@ const hostsPath = '/etc/hosts';
 /** Returns the mounts of a container, and creates the container's own files (`/etc/hosts`, termination message). */
 export async function mountsOf(
   node: NodeContext,
-  scene: Scene,
+  inputs: MountInputs,
   container: Container,
   environment: Environment,
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
   const supportsRecursion = node.supportsRecursiveReadOnly();
-  const users = userNamespaceOf(scene.sandboxConfig);
+  const users = userNamespaceOf(inputs.sandboxConfig);
   // Volume files keep the owners they have inside the Pod: ID 0 of a user namespace must not own the node's files.
   const mappings = users ? { uidMappings: users.uids ?? [], gidMappings: users.gids ?? [] } : {};
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-    const volume = scene.volumes.get(mount.name);
+    const volume = inputs.volumes.get(mount.name);
     if (!volume)
       throw new Error(
         `cannot find volume ${JSON.stringify(mount.name)} to mount into container ${JSON.stringify(container.name)}`,
       );
-    const subPath = mount.subPathExpr ? expanded(mount.subPathExpr, environment) : (mount.subPath ?? '');
+    const subPath = mount.subPathExpr ? expandSubPath(mount.subPathExpr, environment) : (mount.subPath ?? '');
     const { readOnly = false, mountPropagation } = mount;
     mounts.push({
       containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
-      hostPath: subPath === '' ? volume.path : await subPathOf(node, scene, { container, index, volume, subPath }),
+      hostPath: subPath === '' ? volume.path : await subPathOf(node, inputs, { container, index, volume, subPath }),
       readonly: readOnly || volume.isReadOnly,
       ...(isRecursive(mount, supportsRecursion) ? { recursiveReadOnly: true } : {}),
       propagation: propagationOf(mountPropagation ?? 'None'),
       ...mappings,
     });
   }
-  const isTaken = (path: string) => mounts.some(({ containerPath }) => containerPath === path);
-  if (!isTaken(hostsPath) && (scene.facts.podIPs.length > 0 || isHostNetwork(scene.pod))) {
-    mounts.push({ containerPath: hostsPath, hostPath: await writeHosts(node, scene) });
+  const isMounted = (path: string) => mounts.some(({ containerPath }) => containerPath === path);
+  if (!isMounted(hostsPath) && (inputs.facts.podIPs.length > 0 || isHostNetwork(inputs.pod))) {
+    mounts.push({ containerPath: hostsPath, hostPath: await writeHosts(node, inputs) });
   }
   const messagePath = container.terminationMessagePath;
   if (messagePath) {
-    const directory = `${podDirectory(scene.pod, node.settings.rootDirectory)}/containers/${container.name}`;
+    const directory = `${podDirectory(inputs.pod, node.settings.rootDirectory)}/containers/${container.name}`;
     const name = Math.floor(node.random.next() * 2 ** 32)
       .toString(16)
       .padStart(8, '0');
@@ -73,16 +73,16 @@ type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 export function isRecursive(mount: VolumeMount, isSupported: boolean): boolean {
   const { name, readOnly, recursiveReadOnly: mode, mountPropagation } = mount;
   if (!mode || mode === 'Disabled') return false;
-  const wish = `volume ${JSON.stringify(name)} requested recursive read-only mode, but it is`;
-  if (!readOnly) throw new Error(`${wish} not read-only`);
+  const prefix = `volume ${JSON.stringify(name)} requested recursive read-only mode, but it is`;
+  if (!readOnly) throw new Error(`${prefix} not read-only`);
   if (mountPropagation && mountPropagation !== 'None') {
-    throw new Error(`${wish} not compatible with propagation ${JSON.stringify(mountPropagation)}`);
+    throw new Error(`${prefix} not compatible with propagation ${JSON.stringify(mountPropagation)}`);
   }
-  if (mode === 'Enabled' && !isSupported) throw new Error(`${wish} not supported by the runtime`);
+  if (mode === 'Enabled' && !isSupported) throw new Error(`${prefix} not supported by the runtime`);
   return isSupported;
 }
 
-function expanded(expression: string, environment: Environment): string {
+function expandSubPath(expression: string, environment: Environment): string {
   let missing: string | undefined;
   const path = expand(expression, (name) => {
     const value = environment.get(name);
@@ -106,7 +106,7 @@ type SubPath = {
  * containers may write to the volume concurrently, so no symbolic link may lead out of the volume, and the path must
  * still be the same when the runtime mounts it.
  */
-async function subPathOf({ runtime, settings, log }: NodeContext, scene: Scene, part: SubPath): Promise<string> {
+async function subPathOf({ runtime, settings, log }: NodeContext, inputs: MountInputs, part: SubPath): Promise<string> {
   const { container, index, volume, subPath } = part;
   const { files } = runtime;
   const { name } = container.volumeMounts![index]!;
@@ -114,14 +114,14 @@ async function subPathOf({ runtime, settings, log }: NodeContext, scene: Scene, 
   if (subPath.split('/').includes('..')) {
     throw new Error(`unable to provision SubPath ${JSON.stringify(subPath)}: must not contain '..'`);
   }
-  const target = `${subPathsDirectory(scene.pod, settings.rootDirectory)}/${name}/${container.name}/${index}`;
+  const target = `${subPathsDirectory(inputs.pod, settings.rootDirectory)}/${name}/${container.name}/${index}`;
   const mode = (await files.stat(volume.path))?.mode ?? 0o750;
   try {
     return await files.bindBeneath({ root: volume.path, path: subPath.split('/'), target, mode });
   } catch (error) {
-    log.warn({ pod: scene.pod.metadata.uid, container: container.name, error }, 'failed to prepare subPath');
-    const what = `failed to prepare subPath for volumeMount ${JSON.stringify(name)} of container`;
-    throw new Error(`${what} ${JSON.stringify(container.name)}`, { cause: error });
+    log.warn({ pod: inputs.pod.metadata.uid, container: container.name, error }, 'failed to prepare subPath');
+    const message = `failed to prepare subPath for volumeMount ${JSON.stringify(name)} of container`;
+    throw new Error(`${message} ${JSON.stringify(container.name)}`, { cause: error });
   }
 }
 
@@ -137,12 +137,12 @@ function propagationOf(mode: string): MountPropagation {
   return found;
 }
 
-async function writeHosts({ runtime, settings }: NodeContext, { pod, facts }: Scene): Promise<string> {
+async function writeHosts({ runtime, settings }: NodeContext, { pod, facts }: MountInputs): Promise<string> {
   const directory = podDirectory(pod, settings.rootDirectory);
   const path = `${directory}/etc-hosts`;
   const content = isHostNetwork(pod)
-    ? hostNetworkHosts(pod, await nodeHosts(runtime.files))
-    : managedHosts(pod, facts.podIPs, hostnameOf(pod, settings.clusterDomain));
+    ? hostNetworkHostsFile(pod, await nodeHosts(runtime.files))
+    : managedHostsFile(pod, facts.podIPs, hostnameOf(pod, settings.clusterDomain));
   await runtime.files.makeDirectory(directory, { mode: 0o750 });
   await runtime.files.writeFile(path, content, { mode: 0o644 });
   return path;

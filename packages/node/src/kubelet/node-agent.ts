@@ -4,7 +4,7 @@ import { type Node, type NodeSystemInfo, node as nodeKind, nodeStatus } from '@k
 import type { Client } from '@kruise/client/client';
 import { GrpcError } from '@kruise/client/grpc/status';
 import type { Log } from '@kruise/client/log';
-import { isAtLeast } from '@kruise/client/object-key';
+import { isVersionAtLeast } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isSame, type JsonObject } from '@kruise/machinery/json-value';
 import type { ResourceList } from '@kruise/machinery/resource-list';
@@ -18,12 +18,12 @@ import { formatMicroTime, type Instant } from '@kruise/values/time';
 import type { Image, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '../cri/messages.ts';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import {
-  eventOfCondition,
+  eventReasonFor,
+  isSameNodeStatus,
   nodeLabels,
   nodeStatusOf,
   type Pressure,
   reconciledNode,
-  saysTheSame,
 } from './node-status.ts';
 import type { Sources } from './sources.ts';
 
@@ -57,13 +57,13 @@ export type NodeAgent = {
   pressures(): ReadonlySet<Pressure>;
   setPressures(pressures: ReadonlySet<Pressure>): void;
   /** Sets whether the kubelet receives container events from the runtime. */
-  setHeard(isHeard: boolean): void;
+  setEventsHealthy(isHealthy: boolean): void;
   /** Marks the node as shutting down. */
   setShuttingDown(): void;
   /** Marks the node status as changed and updates it. */
-  changed(): void;
+  markStatusChanged(): void;
   /** Refreshes the list of images. */
-  imagesChanged(): void;
+  refreshImages(): void;
   /** Resolves once the Node is registered. */
   readonly registered: Promise<void>;
 };
@@ -82,10 +82,10 @@ export type AgentContext = {
 const leaseNamespace = 'kube-node-lease';
 const leaseSeconds = 40;
 const renewMs = 10_000;
-const reportMs = 300_000;
+const statusReportMs = 300_000;
 const checkMs = 5000;
 const downAfterMs = 30_000;
-const maxSilenceMs = 180_000;
+const relistThresholdMs = 180_000;
 /** Image poll interval: other clients of the runtime may pull images, too. */
 const imagesMs = 30_000;
 const maxAttempts = 5;
@@ -95,8 +95,8 @@ const mergeType = mergeTypeOf(nodeStatus);
 export function startNodeAgent(context: AgentContext, description: NodeDescription, signal: AbortSignal): NodeAgent {
   const { client, clock, random, log, runtime, sources, record } = context;
   const { name } = description;
-  const { promise: registered, resolve: announceRegistered } = Promise.withResolvers<void>();
-  let known: Node | undefined;
+  const { promise: registered, resolve: resolveRegistered } = Promise.withResolvers<void>();
+  let currentNode: Node | undefined;
   let lease: Lease | undefined;
   let version = { runtimeName: '', runtimeVersion: '' };
   let images: readonly Image[] = [];
@@ -106,22 +106,22 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   let networkFault: string | undefined = 'container runtime network not ready: unknown';
   let runtimeFault: string | undefined;
   let shutdownFault: string | undefined;
-  let unheardSince: Instant | undefined;
+  let eventsLostSince: Instant | undefined;
   let lastHealthyAt: Instant | undefined;
   let podRanges = '';
   let reportedAt: Instant = 0;
-  let saidFaults = '';
-  let isReporting = false;
+  let reportedFaults = '';
+  let isSyncing = false;
   let isDirty = false;
 
-  const faults = () => [runtimeFault, networkFault, silenceFault(), shutdownFault].filter((each) => each !== undefined);
+  const faults = () => [runtimeFault, networkFault, plegFault(), shutdownFault].filter((each) => each !== undefined);
 
   /** A node that receives no container events cannot manage its containers. */
-  function silenceFault(): string | undefined {
-    const silentMs = unheardSince === undefined ? 0 : clock.now() - unheardSince;
-    if (silentMs < maxSilenceMs) return undefined;
-    const [silent, limit] = [silentMs, maxSilenceMs].map((ms) => formatDuration(fromMilliseconds(ms)));
-    return `PLEG is not healthy: pleg was last seen active ${silent} ago; threshold is ${limit}`;
+  function plegFault(): string | undefined {
+    const inactiveMs = eventsLostSince === undefined ? 0 : clock.now() - eventsLostSince;
+    if (inactiveMs < relistThresholdMs) return undefined;
+    const [inactive, limit] = [inactiveMs, relistThresholdMs].map((ms) => formatDuration(fromMilliseconds(ms)));
+    return `PLEG is not healthy: pleg was last seen active ${inactive} ago; threshold is ${limit}`;
   }
 
   const statusFrom = (current: Node) =>
@@ -163,31 +163,31 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     };
     const full = { ...wanted, status: statusFrom(wanted) };
     try {
-      learn(await client.create(nodeKind, full, { signal }));
-      tellChanges({}, full.status);
+      setNode(await client.create(nodeKind, full, { signal }));
+      recordConditionChanges({}, full.status);
       reportedAt = clock.now();
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const found = await client.get(nodeKind, { name }, { signal });
       const reconciled = reconciledNode(found, wanted);
-      learn(reconciled === found ? found : await client.update(nodeKind, reconciled, { signal }));
-      await report();
+      setNode(reconciled === found ? found : await client.update(nodeKind, reconciled, { signal }));
+      await updateNodeStatus();
     }
   }
 
-  function learn(found: Node | undefined): void {
+  function setNode(found: Node | undefined): void {
     if (found === undefined) {
-      known = undefined;
+      currentNode = undefined;
       return;
     }
     if (
-      known &&
-      known.metadata.uid === found.metadata.uid &&
-      !isAtLeast(found.metadata.resourceVersion, known.metadata.resourceVersion ?? '')
+      currentNode &&
+      currentNode.metadata.uid === found.metadata.uid &&
+      !isVersionAtLeast(found.metadata.resourceVersion, currentNode.metadata.resourceVersion ?? '')
     )
       return;
-    tellCordon(found);
-    known = found;
+    recordSchedulableChange(found);
+    currentNode = found;
     const ranges = (found.spec?.podCIDRs ?? (found.spec?.podCIDR ? [found.spec.podCIDR] : [])).join(',');
     if (ranges === '' || ranges === podRanges) return;
     podRanges = ranges;
@@ -199,20 +199,20 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       });
   }
 
-  function tellCordon({ spec }: Node): void {
+  function recordSchedulableChange({ spec }: Node): void {
     const isCordoned = spec?.unschedulable ?? false;
-    if (!known || isCordoned === (known.spec?.unschedulable ?? false)) return;
+    if (!currentNode || isCordoned === (currentNode.spec?.unschedulable ?? false)) return;
     const event = isCordoned ? 'NodeNotSchedulable' : 'NodeSchedulable';
     record('Normal', event, `Node ${name} status is now: ${event}`);
   }
 
   /** Updates the node status if it changed or the last update is older than the report interval. */
-  async function report(): Promise<void> {
-    if (!known) return;
-    const current = known;
+  async function updateNodeStatus(): Promise<void> {
+    if (!currentNode) return;
+    const current = currentNode;
     const status = statusFrom(current);
-    const isOld = clock.now() - reportedAt >= reportMs;
-    if (!isOld && saysTheSame(current.status ?? {}, status)) return;
+    const isOld = clock.now() - reportedAt >= statusReportMs;
+    if (!isOld && isSameNodeStatus(current.status ?? {}, status)) return;
     const patch = createTwoWayMergePatch(
       // The cast is safe: a status is JSON like every API object.
       { original: (current.status ?? {}) as JsonObject, modified: status as JsonObject },
@@ -225,36 +225,36 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       { type: 'strategic', subresource: 'status', signal },
     );
     reportedAt = clock.now();
-    tellChanges(current.status ?? {}, status);
-    learn(written);
+    recordConditionChanges(current.status ?? {}, status);
+    setNode(written);
   }
 
-  function tellChanges(before: NonNullable<Node['status']>, now: NonNullable<Node['status']>): void {
+  function recordConditionChanges(before: NonNullable<Node['status']>, now: NonNullable<Node['status']>): void {
     const bootId = now.nodeInfo?.bootID ?? '';
     if (before.nodeInfo?.bootID && before.nodeInfo.bootID !== bootId) {
       record('Warning', 'Rebooted', `Node ${name} has been rebooted, boot id: ${bootId}`);
     }
     for (const condition of now.conditions ?? []) {
-      const event = eventOfCondition(condition);
+      const event = eventReasonFor(condition);
       if (!event || findCondition(before.conditions, condition.type)?.status === condition.status) continue;
       record('Normal', event, `Node ${name} status is now: ${event}`);
     }
   }
 
-  async function keepReporting(): Promise<void> {
-    if (isReporting) return;
-    isReporting = true;
+  async function syncNodeStatus(): Promise<void> {
+    if (isSyncing) return;
+    isSyncing = true;
     while (isDirty && !signal.aborted) {
       isDirty = false;
       for (let attempt = 1; !signal.aborted; attempt++) {
         try {
-          await report();
+          await updateNodeStatus();
           break;
         } catch (error) {
           if (signal.aborted) break;
           // The Node was deleted on purpose; the kubelet registers it again only after a restart.
           if (isNotFound(error)) {
-            known = undefined;
+            currentNode = undefined;
             break;
           }
           if (attempt < maxAttempts) continue;
@@ -263,24 +263,24 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
         }
       }
     }
-    isReporting = false;
+    isSyncing = false;
   }
 
-  function changed(): void {
+  function markStatusChanged(): void {
     isDirty = true;
-    if (known) void keepReporting();
+    if (currentNode) void syncNodeStatus();
   }
 
   async function checkRuntime(): Promise<void> {
-    const before = saidFaults;
+    const before = reportedFaults;
     try {
-      const answer = await runtime.status({}, { signal });
-      const found = (type: string) => answer.status.conditions.find((each) => each.type === type);
+      const response = await runtime.status({}, { signal });
+      const found = (type: string) => response.status.conditions.find((each) => each.type === type);
       const network = found('NetworkReady');
       networkFault = network?.status ? undefined : `container runtime network not ready: ${faultText(network)}`;
       const ready = found('RuntimeReady');
-      handlers = answer.runtimeHandlers;
-      features = answer.features;
+      handlers = response.runtimeHandlers;
+      features = response.features;
       if (ready?.status) {
         lastHealthyAt = clock.now();
         runtimeFault = undefined;
@@ -291,31 +291,31 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       if (isDown) runtimeFault = 'container runtime is down';
       log.warn({ node: name, error }, 'failed to get runtime status');
     }
-    saidFaults = faults().map(withoutTime).join();
-    if (saidFaults !== before || clock.now() - reportedAt >= reportMs) changed();
+    reportedFaults = faults().map(withoutTime).join();
+    if (reportedFaults !== before || clock.now() - reportedAt >= statusReportMs) markStatusChanged();
   }
 
   async function readImages(): Promise<void> {
     images = (await runtime.listImages({}, { signal })).images;
   }
 
-  const imagesUnknown = (error: unknown) => {
+  const onImageListError = (error: unknown) => {
     if (!signal.aborted) log.warn({ node: name, error }, 'failed to list images');
   };
 
-  async function lookForImages(): Promise<void> {
+  async function pollImages(): Promise<void> {
     const before = images;
     await readImages();
     const names = (all: readonly Image[]) => all.map(({ id, repoTags }) => `${id} ${repoTags.join(' ')}`);
-    if (!isSame(names(before), names(images))) changed();
+    if (!isSame(names(before), names(images))) markStatusChanged();
   }
 
-  async function renew(): Promise<void> {
+  async function renewLease(): Promise<void> {
     const renewTime = formatMicroTime(clock.now());
     const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime };
     for (let attempt = 1; ; attempt++) {
       try {
-        if (!known) return;
+        if (!currentNode) return;
         if (lease) lease = await client.update(leaseKind, { ...lease, spec: { ...lease.spec, ...spec } }, { signal });
         else lease = await createLease(spec);
         return;
@@ -334,33 +334,33 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   }
 
   function createLease(spec: Lease['spec']): Promise<Lease> {
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: known?.metadata.uid ?? '' }];
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: currentNode?.metadata.uid ?? '' }];
     const metadata = { name, namespace: leaseNamespace, ownerReferences };
     return client.create(leaseKind, { metadata, spec: spec ?? {} }, { signal });
   }
 
   async function start(): Promise<void> {
-    await untilDone(async () => void (version = await runtime.version({ version: '0.1.0' }, { signal })));
+    await retryUntilDone(async () => void (version = await runtime.version({ version: '0.1.0' }, { signal })));
     await checkRuntime();
-    await readImages().catch(imagesUnknown);
-    await untilDone(register);
-    announceRegistered();
-    sources.followNode((found) => {
-      learn(found);
-      changed();
+    await readImages().catch(onImageListError);
+    await retryUntilDone(register);
+    resolveRegistered();
+    sources.watchNode((found) => {
+      setNode(found);
+      markStatusChanged();
     });
-    await renew();
+    await renewLease();
     const repeat = () => {
       // Jitter spreads the lease renewals of nodes that started at the same time.
-      clock.setTimer(jitter(random, renewMs, 0.04), () => void renew().then(repeat), signal);
+      clock.setTimer(jitter(random, renewMs, 0.04), () => void renewLease().then(repeat), signal);
     };
     repeat();
     every(clock, checkMs, () => void checkRuntime(), signal);
-    every(clock, imagesMs, () => void lookForImages().catch(imagesUnknown), signal);
+    every(clock, imagesMs, () => void pollImages().catch(onImageListError), signal);
   }
 
   /** Retries with exponential backoff until the work succeeds: everything else depends on this step. */
-  async function untilDone(work: () => Promise<void>): Promise<void> {
+  async function retryUntilDone(work: () => Promise<void>): Promise<void> {
     for (let delayMs = 100; !signal.aborted; delayMs = Math.min(2 * delayMs, 7000)) {
       try {
         await work();
@@ -376,7 +376,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   void start();
 
   return {
-    node: () => known,
+    node: () => currentNode,
     runtimeName: () => version.runtimeName,
     networkFault: () => networkFault,
     supportsRecursiveReadOnly: () =>
@@ -389,17 +389,17 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     pressures: () => pressures,
     setPressures(next) {
       pressures = next;
-      changed();
+      markStatusChanged();
     },
-    setHeard(isHeard) {
-      unheardSince = isHeard ? undefined : (unheardSince ?? clock.now());
+    setEventsHealthy(isHealthy) {
+      eventsLostSince = isHealthy ? undefined : (eventsLostSince ?? clock.now());
     },
     setShuttingDown() {
       shutdownFault = 'node is shutting down';
-      changed();
+      markStatusChanged();
     },
-    changed,
-    imagesChanged: () => void readImages().then(changed, imagesUnknown),
+    markStatusChanged,
+    refreshImages: () => void readImages().then(markStatusChanged, onImageListError),
     registered,
   };
 }

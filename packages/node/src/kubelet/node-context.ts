@@ -6,10 +6,10 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import type { Allocations, Refusal } from './allocations.ts';
-import type { Images } from './images.ts';
+import type { Allocations, Rejection } from './allocations.ts';
+import type { ImageManager } from './images.ts';
 import type { KubeletMetrics } from './kubelet-metrics.ts';
-import type { Listings } from './listings.ts';
+import type { Relists } from './listings.ts';
 import type { ProbeMetrics } from './probe-metrics.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import type { Sources } from './sources.ts';
@@ -36,7 +36,7 @@ export type NodeContext = {
   readonly random: Random;
   readonly log: Log;
   readonly sources: Sources;
-  readonly images: Images;
+  readonly images: ImageManager;
   readonly tokens: Tokens;
   readonly userNamespaces: UserNamespaces;
   readonly statuses: StatusWriter;
@@ -53,11 +53,11 @@ export type NodeContext = {
   /** Returns why the Pod network is not ready; undefined if it is ready. */
   readonly networkFault: () => string | undefined;
   /** Returns why the node would reject a Pod; undefined if the node would admit it. */
-  readonly admits: (pod: Pod) => Refusal | undefined;
+  readonly findRejectionFor: (pod: Pod) => Rejection | undefined;
   /** Schedules a sync of a Pod at a time. */
-  readonly wakeAt: (uid: string, at: Instant) => void;
+  readonly syncAt: (uid: string, at: Instant) => void;
   /** Relists that pod syncs wait for; absent if the kubelet watches runtime events. */
-  readonly listings?: Listings;
+  readonly listings?: Relists;
   /** Aborted when the kubelet stops. Containers keep running. */
   readonly signal: AbortSignal;
 };

@@ -4,12 +4,12 @@ import { node as nodeKind } from '@kruise/api/core/node';
 import { findCondition } from '@kruise/machinery/conditions';
 import {
   allocatableOf,
-  nodeClaims,
+  isSameNodeStatus,
+  nodeConditionValues,
   nodeLabels,
   nodeStatusOf,
   type Pressure,
   reconciledNode,
-  saysTheSame,
 } from './node-status.ts';
 import { startTestNode } from './testing/test-node.ts';
 
@@ -27,7 +27,7 @@ const info = {
   architecture: 'amd64',
 };
 
-const claimRows: readonly (readonly [
+const conditionRows: readonly (readonly [
   name: string,
   pressures: readonly Pressure[],
   faults: readonly string[],
@@ -56,9 +56,9 @@ const claimRows: readonly (readonly [
     ],
   ],
 ];
-for (const [name, pressures, faults, expected] of claimRows) {
+for (const [name, pressures, faults, expected] of conditionRows) {
   test(name, () => {
-    const claims = nodeClaims({ pressures: new Set(pressures), faults });
+    const claims = nodeConditionValues({ pressures: new Set(pressures), faults });
     assert.deepEqual(
       claims.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`),
       expected,
@@ -71,7 +71,7 @@ for (const [faults, message] of [
   [['container runtime is down', 'PLEG is not healthy'], '[container runtime is down, PLEG is not healthy]'],
 ] as const) {
   test(`a node with ${faults.length} faults is not ready and reports them`, () => {
-    const ready = nodeClaims({ pressures: new Set(), faults }).at(-1);
+    const ready = nodeConditionValues({ pressures: new Set(), faults }).at(-1);
     assert.deepEqual(ready, { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message });
   });
 }
@@ -161,8 +161,8 @@ test('the transition time of a condition changes with its status, the heartbeat 
 
 test('a heartbeat alone is no status change', () => {
   const before = statusOf();
-  assert.equal(saysTheSame(before, statusOf({ now: now + 60_000 }, before)), true);
-  assert.equal(saysTheSame(before, statusOf({ now: now + 60_000, faults: ['gone'] }, before)), false);
+  assert.equal(isSameNodeStatus(before, statusOf({ now: now + 60_000 }, before)), true);
+  assert.equal(isSameNodeStatus(before, statusOf({ now: now + 60_000, faults: ['gone'] }, before)), false);
 });
 
 test('an existing Node gets the labels of its kubelet and keeps its own', () => {
@@ -191,9 +191,9 @@ test('a node records its condition changes in order', async () => {
   const patch = (unschedulable: boolean) =>
     client.patch(nodeKind, { name: 'node-1' }, { spec: { unschedulable } }, { type: 'merge' });
   await patch(true);
-  await node.pass(1);
+  await node.advance(1);
   await patch(false);
-  await node.pass(1);
+  await node.advance(1);
   assert.deepEqual(await node.events('node-1'), [
     'Normal Starting: Starting kubelet.',
     ...[

@@ -9,7 +9,7 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import type { Image, RuntimeFeatures, RuntimeHandler } from '../cri/messages.ts';
 
 /** Inputs of a node status. */
-export type NodeStatusFacts = {
+export type NodeStatusInputs = {
   readonly hostname: string;
   readonly addresses: readonly string[];
   /** Capacity of the machine. */
@@ -31,7 +31,7 @@ export type NodeStatusFacts = {
 /** Node pressure condition. */
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-type Claim = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionValue = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 const pressureTexts: {
   readonly [P in Pressure]: { readonly yes: readonly [string, string]; readonly no: readonly [string, string] };
@@ -51,21 +51,24 @@ const pressureTexts: {
 };
 
 /** Returns the node conditions that the kubelet sets, in order. */
-export function nodeClaims({ pressures, faults }: Pick<NodeStatusFacts, 'pressures' | 'faults'>): readonly Claim[] {
-  const claims = (Object.keys(pressureTexts) as Pressure[]).map((type): Claim => {
+export function nodeConditionValues({
+  pressures,
+  faults,
+}: Pick<NodeStatusInputs, 'pressures' | 'faults'>): readonly ConditionValue[] {
+  const values = (Object.keys(pressureTexts) as Pressure[]).map((type): ConditionValue => {
     const [reason, message] = pressureTexts[type][pressures.has(type) ? 'yes' : 'no'];
     return { type, status: pressures.has(type) ? 'True' : 'False', reason, message };
   });
   const message = faults.length === 1 ? faults[0]! : `[${faults.join(', ')}]`;
-  const ready: Claim =
+  const ready: ConditionValue =
     faults.length === 0
       ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
       : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message };
-  return [...claims, ready];
+  return [...values, ready];
 }
 
 /** Returns the event reason for a change of a node condition. */
-export function eventOfCondition({ type, status }: Pick<NodeCondition, 'type' | 'status'>): string | undefined {
+export function eventReasonFor({ type, status }: Pick<NodeCondition, 'type' | 'status'>): string | undefined {
   const isTrue = status === 'True';
   switch (type) {
     case 'MemoryPressure':
@@ -85,11 +88,11 @@ const maxImages = 50;
 const maxNames = 5;
 
 /** Returns the new status of a node, based on its current status. */
-export function nodeStatusOf({ images: _, ...current }: NodeStatus, facts: NodeStatusFacts): NodeStatus {
-  const { hostname, addresses, now } = facts;
-  const capacity = { ...current.capacity, ...facts.capacity };
-  const claims = nodeClaims(facts);
-  const kept = (current.conditions ?? []).filter(({ type }) => !claims.some((claim) => claim.type === type));
+export function nodeStatusOf({ images: _, ...current }: NodeStatus, inputs: NodeStatusInputs): NodeStatus {
+  const { hostname, addresses, now } = inputs;
+  const capacity = { ...current.capacity, ...inputs.capacity };
+  const values = nodeConditionValues(inputs);
+  const kept = (current.conditions ?? []).filter(({ type }) => !values.some((value) => value.type === type));
   return {
     ...current,
     addresses: [
@@ -97,14 +100,14 @@ export function nodeStatusOf({ images: _, ...current }: NodeStatus, facts: NodeS
       { type: 'Hostname', address: hostname },
     ],
     capacity,
-    allocatable: allocatableOf(capacity, facts.reserved),
-    conditions: [...kept, ...claims.map((claim) => conditionOf(claim, current.conditions, now))],
-    daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
-    nodeInfo: facts.info,
+    allocatable: allocatableOf(capacity, inputs.reserved),
+    conditions: [...kept, ...values.map((value) => conditionOf(value, current.conditions, now))],
+    daemonEndpoints: { kubeletEndpoint: { Port: inputs.kubeletPort } },
+    nodeInfo: inputs.info,
     // The API server drops empty lists, so an empty list would look like a change forever.
-    ...(facts.images.length === 0 ? {} : { images: imagesOf(facts.images) }),
-    ...(facts.handlers.length === 0 ? {} : { runtimeHandlers: facts.handlers.map(handlerOf) }),
-    ...(facts.features ? { features: { supplementalGroupsPolicy: facts.features.supplementalGroupsPolicy } } : {}),
+    ...(inputs.images.length === 0 ? {} : { images: imagesOf(inputs.images) }),
+    ...(inputs.handlers.length === 0 ? {} : { runtimeHandlers: inputs.handlers.map(handlerOf) }),
+    ...(inputs.features ? { features: { supplementalGroupsPolicy: inputs.features.supplementalGroupsPolicy } } : {}),
   };
 }
 
@@ -128,10 +131,14 @@ export function allocatableOf(capacity: ResourceList, reserved: ResourceList): {
   return allocatable;
 }
 
-function conditionOf(claim: Claim, current: readonly NodeCondition[] | undefined, now: Instant): NodeCondition {
-  const before = findCondition(current, claim.type);
-  const since = before?.status === claim.status ? before.lastTransitionTime : undefined;
-  return { ...claim, lastHeartbeatTime: formatTime(now), lastTransitionTime: since ?? formatTime(now) };
+function conditionOf(
+  value: ConditionValue,
+  current: readonly NodeCondition[] | undefined,
+  now: Instant,
+): NodeCondition {
+  const before = findCondition(current, value.type);
+  const since = before?.status === value.status ? before.lastTransitionTime : undefined;
+  return { ...value, lastHeartbeatTime: formatTime(now), lastTransitionTime: since ?? formatTime(now) };
 }
 
 function imagesOf(images: readonly Image[]) {
@@ -145,7 +152,7 @@ function imagesOf(images: readonly Image[]) {
 }
 
 /** Reports whether two statuses are equal apart from heartbeat times. */
-export function saysTheSame(one: NodeStatus, other: NodeStatus): boolean {
+export function isSameNodeStatus(one: NodeStatus, other: NodeStatus): boolean {
   return isSame(withoutHeartbeats(one), withoutHeartbeats(other));
 }
 

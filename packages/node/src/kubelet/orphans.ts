@@ -22,8 +22,8 @@ export async function removeOrphans(context: OrphanContext, signal: AbortSignal)
   await Promise.all(orphans.map(({ id }) => removeSandbox(runtime, id, signal)));
   const { files } = runtime;
   const removePod = (path: string) => removePodDirectory(files, path);
-  await removeFolders(context, `${settings.rootDirectory}/pods`, (name) => name, removePod);
-  await removeFolders(
+  await removeDirectories(context, `${settings.rootDirectory}/pods`, (name) => name, removePod);
+  await removeDirectories(
     context,
     settings.podLogsDirectory,
     (name) => name.slice(name.lastIndexOf('_') + 1),
@@ -41,7 +41,7 @@ async function removeSandbox(runtime: NodeRuntime, podSandboxId: string, signal:
   await runtime.removePodSandbox({ podSandboxId }, { signal });
 }
 
-async function removeFolders(
+async function removeDirectories(
   { runtime, isKnown }: OrphanContext,
   path: string,
   uidOf: (name: string) => string,

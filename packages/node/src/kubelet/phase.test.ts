@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aContainer, aPod, type PodFixture, sidecar, statusOf } from './fixtures.ts';
-import { type PhaseFacts, phaseOf } from './phase.ts';
+import { makeContainer, makePod, type PodFixture, sidecar, statusOf } from './fixtures.ts';
+import { type PhaseInputs, phaseOf } from './phase.ts';
 
-const two = [aContainer('a'), aContainer('b')];
-const init = { initContainers: [aContainer('i')], containers: [aContainer('c')] };
-const withSidecar = { initContainers: [sidecar('s')], containers: [aContainer('c')] };
+const two = [makeContainer('a'), makeContainer('b')];
+const init = { initContainers: [makeContainer('i')], containers: [makeContainer('c')] };
+const withSidecar = { initContainers: [sidecar('s')], containers: [makeContainer('c')] };
 
 type Row = {
   readonly name: string;
   readonly pod?: PodFixture;
   readonly statuses: { readonly [name: string]: string };
-  readonly facts?: Partial<PhaseFacts>;
+  readonly facts?: Partial<PhaseInputs>;
   readonly phase: string;
 };
 
@@ -135,6 +135,6 @@ for (const { name, pod, statuses, facts, phase } of rows) {
   test(name, () => {
     const all = Object.entries(statuses).map(([container, words]) => statusOf(container, words));
     const defaults = { statuses: all, isEnding: false, hasInitialized: false, isStatic: false };
-    assert.equal(phaseOf(aPod(pod), { ...defaults, ...facts }), phase);
+    assert.equal(phaseOf(makePod(pod), { ...defaults, ...facts }), phase);
   });
 }

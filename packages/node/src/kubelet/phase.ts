@@ -6,7 +6,7 @@ import { isSidecar } from '@kruise/api/core/pod-containers';
 export type Phase = NonNullable<PodStatus['phase']>;
 
 /** Inputs of the phase besides the Pod spec. */
-export type PhaseFacts = {
+export type PhaseInputs = {
   /** Statuses of init and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   /** True while the Pod is terminating or terminated. */
@@ -18,12 +18,12 @@ export type PhaseFacts = {
 };
 
 /** Reports whether a phase is terminal. */
-export function isFinal(phase: string | undefined): phase is 'Succeeded' | 'Failed' {
+export function isTerminalPhase(phase: string | undefined): phase is 'Succeeded' | 'Failed' {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /** Returns the phase of a Pod. */
-export function phaseOf({ spec }: Pod, { statuses, isEnding, hasInitialized, isStatic }: PhaseFacts): Phase {
+export function phaseOf({ spec }: Pod, { statuses, isEnding, hasInitialized, isStatic }: PhaseInputs): Phase {
   const statusOf = (name: string) => statuses.find((status) => status.name === name);
   const policy = spec?.restartPolicy ?? 'Always';
   const init = { pending: 0, failed: 0 };
@@ -49,9 +49,9 @@ export function phaseOf({ spec }: Pod, { statuses, isEnding, hasInitialized, isS
 }
 
 function countInit(status: ContainerStatus | undefined, init: { pending: number; failed: number }): void {
-  const ended = status?.state?.terminated ?? (status?.state?.waiting ? status.lastState?.terminated : undefined);
-  if (!ended) init.pending++;
-  else if (ended.exitCode !== 0) init.failed++;
+  const terminated = status?.state?.terminated ?? (status?.state?.waiting ? status.lastState?.terminated : undefined);
+  if (!terminated) init.pending++;
+  else if (terminated.exitCode !== 0) init.failed++;
 }
 
 type Counts = { unknown: number; running: number; waiting: number };

@@ -4,20 +4,20 @@ import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import fc from 'fast-check';
 import { containerHash } from './containers.ts';
-import { aContainer, aPod, aSandbox, found, sidecar } from './fixtures.ts';
+import { makeContainer, makePod, makeSandbox, runtimeContainer, sidecar } from './fixtures.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
 import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
 
 const noProbes = { liveness: () => undefined, startup: () => undefined };
 const decide = (pod: Pod, runtimePod: RuntimePod) =>
-  decideActions({ pod, runtimePod, probes: noProbes, resizeNeed: () => 'none' });
+  decideActions({ pod, runtimePod, probes: noProbes, resizeActionFor: () => 'none' });
 
 const policies = ['Always', 'OnFailure', 'Never'] as const;
 const anyState = fc.constantFrom<RuntimeContainer['state']>('created', 'running', 'exited', 'unknown');
 const anyInit = fc.array(fc.constantFrom('init', 'sidecar'), { maxLength: 3 });
 
 /** Generates a Pod and an arbitrary runtime state of it. */
-const anyWorld = fc
+const anyRuntimeState = fc
   .record({
     restartPolicy: fc.constantFrom(...policies),
     roles: anyInit,
@@ -30,43 +30,48 @@ const anyWorld = fc
   })
   .map(({ restartPolicy, roles, count, sandbox, states }) => {
     const initContainers = roles.map((role, index) =>
-      role === 'sidecar' ? sidecar(`i${index}`) : aContainer(`i${index}`),
+      role === 'sidecar' ? sidecar(`i${index}`) : makeContainer(`i${index}`),
     );
-    const containers = Array.from({ length: count }, (_, index) => aContainer(`c${index}`));
-    const pod = aPod({ restartPolicy, initContainers, containers });
+    const containers = Array.from({ length: count }, (_, index) => makeContainer(`c${index}`));
+    const pod = makePod({ restartPolicy, initContainers, containers });
     const made = [...initContainers, ...containers].flatMap(({ name }, index) => {
       const given = states[index];
       if (!given || sandbox === 'none') return [];
       const { state, exitCode, isOld } = given;
       const isEnded = state === 'exited' || sandbox === 'dead';
       return [
-        found(name, {
+        runtimeContainer(name, {
           state: isEnded ? 'exited' : state,
           exitCode: isEnded ? exitCode : 0,
           ...(isOld ? { hash: 'old' } : {}),
         }),
       ];
     });
-    const sandboxes = sandbox === 'none' ? [] : [aSandbox({ isReady: sandbox === 'ready' })];
+    const sandboxes = sandbox === 'none' ? [] : [makeSandbox({ isReady: sandbox === 'ready' })];
     return { pod, runtimePod: { sandboxes, containers: made } };
   });
 
 /** Applies the actions to the runtime state; all running init containers complete. */
-function carryOut(pod: Pod, { sandboxes, containers }: RuntimePod, actions: PodActions, exitCode: number): RuntimePod {
+function applyActions(
+  pod: Pod,
+  { sandboxes, containers }: RuntimePod,
+  actions: PodActions,
+  exitCode: number,
+): RuntimePod {
   const { killsPod, createsSandbox, attempt, kills, init, regular } = actions;
   const killed = new Set(kills.map(({ target }) => target.id));
   const left = containers.map((each) =>
     killsPod || killed.has(each.id) ? { ...each, state: 'exited' as const, exitCode: 137 } : each,
   );
   const stopped = killsPod ? sandboxes.map((each) => ({ ...each, isReady: false })) : sandboxes;
-  const standing = createsSandbox ? [aSandbox({ id: `s${attempt}`, attempt }), ...stopped] : stopped;
+  const standing = createsSandbox ? [makeSandbox({ id: `s${attempt}`, attempt }), ...stopped] : stopped;
   const sandboxId = standing[0]?.id ?? '';
   const start = (container: Container): RuntimeContainer => {
     const before = newestOf({ sandboxes, containers: left }, container.name);
     const isOver = pod.spec?.initContainers?.some(
       ({ name, restartPolicy }) => name === container.name && !restartPolicy,
     );
-    return found(container.name, {
+    return runtimeContainer(container.name, {
       id: `${container.name}-${(before?.restartCount ?? -1) + 1}`,
       sandboxId,
       restartCount: (before?.restartCount ?? -1) + 1,
@@ -84,7 +89,7 @@ function wantsNothing({ killsPod, createsSandbox, kills, init, regular, ephemera
 const maxPasses = 20;
 
 /** Returns the state after all running init containers have completed. */
-function withInitEnded(pod: Pod, world: RuntimePod): RuntimePod {
+function withInitCompleted(pod: Pod, world: RuntimePod): RuntimePod {
   const passing = new Set(
     (pod.spec?.initContainers ?? []).filter((each) => !each.restartPolicy).map(({ name }) => name),
   );
@@ -99,24 +104,24 @@ function settled(pod: Pod, runtimePod: RuntimePod): RuntimePod {
   for (let pass = 0; pass < maxPasses; pass++) {
     const actions = decide(pod, world);
     if (wantsNothing(actions)) {
-      const waited = withInitEnded(pod, world);
+      const waited = withInitCompleted(pod, world);
       if (waited === world) return world;
       world = waited;
       continue;
     }
     // A killed Pod without a new sandbox has terminated.
-    if (actions.killsPod && !actions.createsSandbox) return carryOut(pod, world, actions, 0);
-    world = carryOut(pod, world, actions, 0);
+    if (actions.killsPod && !actions.createsSandbox) return applyActions(pod, world, actions, 0);
+    world = applyActions(pod, world, actions, 0);
   }
   throw new Error('it goes on for ever');
 }
 
 test('a Pod converges from any runtime state', () => {
-  fc.assert(fc.property(anyWorld, ({ pod, runtimePod }) => void settled(pod, runtimePod)));
+  fc.assert(fc.property(anyRuntimeState, ({ pod, runtimePod }) => void settled(pod, runtimePod)));
 });
 
 test('a Pod with restartPolicy Always converges to one running instance of each container', () => {
-  const restarting = anyWorld.filter(({ pod }) => pod.spec?.restartPolicy === 'Always');
+  const restarting = anyRuntimeState.filter(({ pod }) => pod.spec?.restartPolicy === 'Always');
   fc.assert(
     fc.property(restarting, ({ pod, runtimePod }) => {
       const world = settled(pod, runtimePod);
@@ -135,7 +140,7 @@ test('a Pod with restartPolicy Always converges to one running instance of each 
 
 test('regular containers never start before the init containers have completed', () => {
   fc.assert(
-    fc.property(anyWorld, ({ pod, runtimePod }) => {
+    fc.property(anyRuntimeState, ({ pod, runtimePod }) => {
       const actions = decide(pod, runtimePod);
       const hasRun = (pod.spec?.containers ?? []).some(({ name }) =>
         ['created', 'running'].includes(newestOf(runtimePod, name)?.state ?? ''),

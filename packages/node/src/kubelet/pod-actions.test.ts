@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aContainer, aPod, aSandbox, exited, found, inSandbox, type PodFixture, running, sidecar } from './fixtures.ts';
-import { decideActions, type PodActions, type ResizeNeed } from './pod-actions.ts';
-import { nothingRuns, type RuntimePod } from './runtime-pod.ts';
+import {
+  exited,
+  inSandbox,
+  makeContainer,
+  makePod,
+  makeSandbox,
+  type PodFixture,
+  running,
+  runtimeContainer,
+  sidecar,
+} from './fixtures.ts';
+import { decideActions, type PodActions, type ResizeAction } from './pod-actions.ts';
+import { emptyRuntimePod, type RuntimePod } from './runtime-pod.ts';
 
 type Probes = { readonly liveness?: string; readonly startup?: string; readonly started?: string };
 
@@ -11,25 +21,29 @@ type Row = {
   readonly pod?: PodFixture;
   readonly has: RuntimePod;
   readonly probes?: Probes;
-  readonly resize?: ResizeNeed;
+  readonly resize?: ResizeAction;
   readonly does: readonly string[];
 };
 
 const deleting = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
 const never = { restartPolicy: 'Never' } as const;
 const onFailure = { restartPolicy: 'OnFailure' } as const;
-const two = { containers: [aContainer('a'), aContainer('b')] };
-const inits = { initContainers: [aContainer('i'), aContainer('j')] };
+const two = { containers: [makeContainer('a'), makeContainer('b')] };
+const inits = { initContainers: [makeContainer('i'), makeContainer('j')] };
 const old = { hash: 'old' };
-const deadSandbox = [aSandbox({ isReady: false })];
+const deadSandbox = [makeSandbox({ isReady: false })];
 const probed = { startupProbe: {}, livenessProbe: {} };
 
 const rows: Row[] = [
-  { name: 'a new Pod gets a sandbox and its containers', has: nothingRuns, does: ['kill pod', 'sandbox 0', 'start c'] },
+  {
+    name: 'a new Pod gets a sandbox and its containers',
+    has: emptyRuntimePod,
+    does: ['kill pod', 'sandbox 0', 'start c'],
+  },
   {
     name: 'a Pod with init containers starts with the first',
     pod: inits,
-    has: nothingRuns,
+    has: emptyRuntimePod,
     does: ['kill pod', 'sandbox 0', 'init i'],
   },
   { name: 'a running Pod needs no action', has: inSandbox(running('c')), does: [] },
@@ -61,12 +75,12 @@ const rows: Row[] = [
   },
   {
     name: 'a container that failed to start is started',
-    has: inSandbox(found('c', { state: 'created' })),
+    has: inSandbox(runtimeContainer('c', { state: 'created' })),
     does: ['start c'],
   },
   {
     name: 'a container in unknown state is killed first',
-    has: inSandbox(found('c', { state: 'unknown' })),
+    has: inSandbox(runtimeContainer('c', { state: 'unknown' })),
     does: ['kill c: Container is in "unknown" state, try killing it before restart', 'start c'],
   },
   {
@@ -120,18 +134,18 @@ const rows: Row[] = [
   },
   {
     name: 'a sandbox without an IP is replaced',
-    has: { sandboxes: [aSandbox({ ips: [] })], containers: [] },
+    has: { sandboxes: [makeSandbox({ ips: [] })], containers: [] },
     does: ['kill pod', 'replace s0', 'sandbox 1', 'start c'],
   },
   {
     name: 'two ready sandboxes are both replaced',
-    has: { sandboxes: [aSandbox({ id: 's1', attempt: 1 }), aSandbox()], containers: [] },
+    has: { sandboxes: [makeSandbox({ id: 's1', attempt: 1 }), makeSandbox()], containers: [] },
     does: ['kill pod', 'replace s1', 'sandbox 2', 'start c'],
   },
   {
     name: 'a sandbox with another network mode is not reused',
     pod: { hostNetwork: true },
-    has: { sandboxes: [aSandbox()], containers: [] },
+    has: { sandboxes: [makeSandbox()], containers: [] },
     does: ['kill pod', 'sandbox 1', 'start c'],
   },
   {
@@ -198,20 +212,20 @@ const rows: Row[] = [
   },
   {
     name: 'the next container waits for a sidecar to start',
-    pod: { initContainers: [sidecar('s', probed), aContainer('i')] },
+    pod: { initContainers: [sidecar('s', probed), makeContainer('i')] },
     has: inSandbox(running('s')),
     does: [],
   },
   {
     name: 'the next container starts after a sidecar has started',
-    pod: { initContainers: [sidecar('s', probed), aContainer('i')] },
+    pod: { initContainers: [sidecar('s', probed), makeContainer('i')] },
     has: inSandbox(running('s')),
     probes: { started: 's-0' },
     does: ['init i'],
   },
   {
     name: 'an exited sidecar restarts while the next init container runs',
-    pod: { initContainers: [sidecar('s'), aContainer('i')] },
+    pod: { initContainers: [sidecar('s'), makeContainer('i')] },
     has: inSandbox(running('i'), exited('s', 0)),
     does: ['init s'],
   },
@@ -235,7 +249,7 @@ const rows: Row[] = [
   },
   {
     name: 'a new image does not restart an init container',
-    pod: { initContainers: [aContainer('i')] },
+    pod: { initContainers: [makeContainer('i')] },
     has: inSandbox(running('i', old)),
     does: [],
   },
@@ -267,7 +281,7 @@ const rows: Row[] = [
   {
     name: 'an ephemeral container that was created and never started is started',
     pod: { ephemeralContainers: [{ name: 'debug', image: 'debug:1' }] },
-    has: inSandbox(running('c'), found('debug', { state: 'created' })),
+    has: inSandbox(running('c'), runtimeContainer('debug', { state: 'created' })),
     does: ['ephemeral debug'],
   },
   {
@@ -281,13 +295,13 @@ const rows: Row[] = [
 for (const { name, pod, has, probes, resize = 'none', does } of rows) {
   test(name, () => {
     const actions = decideActions({
-      pod: aPod(pod),
+      pod: makePod(pod),
       runtimePod: has,
       probes: {
         liveness: (id) => (id === probes?.liveness ? 'failure' : undefined),
         startup: (id) => (id === probes?.startup ? 'failure' : id === probes?.started ? 'success' : undefined),
       },
-      resizeNeed: () => resize,
+      resizeActionFor: () => resize,
     });
     assert.deepEqual(summary(actions), does);
   });

@@ -41,35 +41,37 @@ export type PodActions = {
 };
 
 /** Probe results by container ID. */
-export type ProbeFindings = {
+export type ProbeOutcomes = {
   liveness(containerId: string): 'success' | 'failure' | undefined;
   startup(containerId: string): 'success' | 'failure' | undefined;
 };
 
 /** Action that brings a running container to its allocated resources. */
-export type ResizeNeed = 'none' | 'update' | 'restart';
+export type ResizeAction = 'none' | 'update' | 'restart';
 
 /** Inputs of `decideActions`. */
-export type ActionFacts = {
+export type ActionInputs = {
   readonly pod: Pod;
   readonly runtimePod: RuntimePod;
-  readonly probes: ProbeFindings;
-  readonly resizeNeed: (container: Container, running: RuntimeContainer) => ResizeNeed;
+  readonly probes: ProbeOutcomes;
+  readonly resizeActionFor: (container: Container, running: RuntimeContainer) => ResizeAction;
 };
 
 /** Decides the next actions for a Pod that should run. */
-export function decideActions(facts: ActionFacts): PodActions {
-  const { pod, runtimePod } = facts;
+export function decideActions(inputs: ActionInputs): PodActions {
+  const { pod, runtimePod } = inputs;
   const { isNeeded, attempt, sandboxId } = sandboxChange(pod, runtimePod);
-  return isNeeded ? inNewSandbox(pod, runtimePod, { attempt, sandboxId }) : inSandbox(facts, { attempt, sandboxId });
+  return isNeeded
+    ? actionsInNewSandbox(pod, runtimePod, { attempt, sandboxId })
+    : actionsInSandbox(inputs, { attempt, sandboxId });
 }
 
 type Sandbox = Pick<PodActions, 'attempt' | 'sandboxId'>;
 
-const nothing = { kills: [], ephemeral: [], init: [], resizes: [], regular: [] };
+const noActions = { kills: [], ephemeral: [], init: [], resizes: [], regular: [] };
 
-function inNewSandbox(pod: Pod, runtimePod: RuntimePod, sandbox: Sandbox): PodActions {
-  const done = { ...nothing, ...sandbox, killsPod: true, createsSandbox: false };
+function actionsInNewSandbox(pod: Pod, runtimePod: RuntimePod, sandbox: Sandbox): PodActions {
+  const done = { ...noActions, ...sandbox, killsPod: true, createsSandbox: false };
   if (!restartsOnFailure(pod) && sandbox.attempt !== 0 && runtimePod.containers.length > 0) return done;
   const { initContainers = [], containers = [], restartPolicy } = pod.spec ?? {};
   const regular = containers.filter(
@@ -88,21 +90,21 @@ function hasSucceeded(container: RuntimeContainer | undefined): boolean {
   return container?.state === 'exited' && container.exitCode === 0;
 }
 
-function inSandbox(facts: ActionFacts, sandbox: Sandbox): PodActions {
-  const { pod, runtimePod } = facts;
-  const kept = { ...nothing, ...sandbox, killsPod: false, createsSandbox: false };
+function actionsInSandbox(inputs: ActionInputs, sandbox: Sandbox): PodActions {
+  const { pod, runtimePod } = inputs;
+  const kept = { ...noActions, ...sandbox, killsPod: false, createsSandbox: false };
   const ephemeral = (pod.spec?.ephemeralContainers ?? [])
     // An ephemeral container that was created but never started counts as missing: a previous kubelet stopped in
     // between.
     .filter(({ name }) => (newestOf(runtimePod, name)?.state ?? 'created') === 'created')
     // The cast is safe: an ephemeral container has no fields that a container lacks.
     .map(({ targetContainerName: _, ...container }) => container as Container);
-  const initialization = decideInit(facts);
+  const initialization = decideInit(inputs);
   if (initialization === 'failed') return { ...kept, killsPod: true };
   const { kills, starts, resizes, isDone } = initialization;
   if (!isDone) return { ...kept, ephemeral, kills, init: starts, resizes };
 
-  const main = decideRegular(facts);
+  const main = decideRegular(inputs);
   // Sidecars alone do not keep a Pod running.
   if (main.keptCount === 0 && main.starts.length === 0) return { ...kept, killsPod: true };
   return {
@@ -115,7 +117,7 @@ function inSandbox(facts: ActionFacts, sandbox: Sandbox): PodActions {
   };
 }
 
-type Decided = {
+type ContainerDecisions = {
   readonly kills: Kill[];
   readonly starts: Container[];
   readonly resizes: RuntimeContainer[];
@@ -125,35 +127,35 @@ type Decided = {
  * Checks init containers from last to first. Completed init containers may already be garbage-collected, so the last
  * known one shows the progress of the initialization. Earlier sidecars are kept running.
  */
-function decideInit(facts: ActionFacts): (Decided & { readonly isDone: boolean }) | 'failed' {
-  const { pod, runtimePod } = facts;
+function decideInit(inputs: ActionInputs): (ContainerDecisions & { readonly isDone: boolean }) | 'failed' {
+  const { pod, runtimePod } = inputs;
   const containers = pod.spec?.initContainers ?? [];
-  const decided: Decided = { kills: [], starts: [], resizes: [] };
-  if (containers.length === 0) return { ...decided, isDone: true };
+  const decisions: ContainerDecisions = { kills: [], starts: [], resizes: [] };
+  if (containers.length === 0) return { ...decisions, isDone: true };
   let isDone = hasActiveRegularContainer(pod, runtimePod);
-  let isPast = isDone;
+  let isPastLastKnown = isDone;
 
   for (const [index, container] of [...containers.entries()].reverse()) {
     const newest = newestOf(runtimePod, container.name);
     if (!newest) {
-      if (isPast && isSidecar(container)) decided.starts.push(container);
+      if (isPastLastKnown && isSidecar(container)) decisions.starts.push(container);
       continue;
     }
-    if (isPast && !isSidecar(container)) continue;
+    if (isPastLastKnown && !isSidecar(container)) continue;
     const outcome = isSidecar(container)
-      ? decideSidecar(facts, container, newest, decided)
-      : decideInitContainer(pod, container, newest, decided);
+      ? decideSidecar(inputs, container, newest, decisions)
+      : decideInitContainer(pod, container, newest, decisions);
     if (outcome === 'failed') return 'failed';
     if (outcome === 'completed') {
       const next = containers[index + 1];
       if (!next) isDone = true;
-      else if (!isPast) decided.starts.push(next);
+      else if (!isPastLastKnown) decisions.starts.push(next);
     }
-    isPast = true;
+    isPastLastKnown = true;
   }
-  if (!isPast) decided.starts.push(containers[0]!);
-  decided.starts.reverse();
-  return { ...decided, isDone };
+  if (!isPastLastKnown) decisions.starts.push(containers[0]!);
+  decisions.starts.reverse();
+  return { ...decisions, isDone };
 }
 
 type InitOutcome = 'completed' | 'in progress' | 'failed';
@@ -162,7 +164,7 @@ function decideInitContainer(
   pod: Pod,
   container: Container,
   newest: RuntimeContainer,
-  { kills, starts }: Decided,
+  { kills, starts }: ContainerDecisions,
 ): InitOutcome {
   if (newest.state === 'running') return 'in progress';
   // An OOM-killed container has failed, whatever its exit code is.
@@ -175,18 +177,18 @@ function decideInitContainer(
 }
 
 function decideSidecar(
-  { probes, resizeNeed }: ActionFacts,
+  { probes, resizeActionFor }: ActionInputs,
   container: Container,
   newest: RuntimeContainer,
-  { kills, starts, resizes }: Decided,
+  { kills, starts, resizes }: ContainerDecisions,
 ): InitOutcome {
   if (newest.state !== 'running') {
     if (newest.state === 'unknown') kills.push(killOfUnknown('Init container', container, newest));
     starts.push(container);
     return 'in progress';
   }
-  const restart = (what: string, reason: KillReason, word = 'Init container') => {
-    kills.push({ container, target: newest, message: `${word} ${container.name} ${what}`, reason });
+  const restart = (what: string, reason: KillReason, subject = 'Init container') => {
+    kills.push({ container, target: newest, message: `${subject} ${container.name} ${what}`, reason });
     starts.push(container);
   };
   if (container.startupProbe && probes.startup(newest.id) !== 'success') {
@@ -195,38 +197,38 @@ function decideSidecar(
   }
   if (newest.hash !== containerHash(container)) restart('definition changed', undefined);
   else if (probes.liveness(newest.id) === 'failure') restart('failed liveness probe', 'LivenessProbe');
-  else if (resizeNeed(container, newest) === 'restart') restart('resize requires restart', undefined, 'Container');
-  else if (resizeNeed(container, newest) === 'update') resizes.push(newest);
+  else if (resizeActionFor(container, newest) === 'restart') restart('resize requires restart', undefined, 'Container');
+  else if (resizeActionFor(container, newest) === 'update') resizes.push(newest);
   return 'completed';
 }
 
-function decideRegular(facts: ActionFacts): Decided & { readonly keptCount: number } {
-  const { pod, runtimePod, resizeNeed } = facts;
-  const decided: Decided = { kills: [], starts: [], resizes: [] };
+function decideRegular(inputs: ActionInputs): ContainerDecisions & { readonly keptCount: number } {
+  const { pod, runtimePod, resizeActionFor } = inputs;
+  const decisions: ContainerDecisions = { kills: [], starts: [], resizes: [] };
   let keptCount = 0;
   for (const container of pod.spec?.containers ?? []) {
     const newest = newestOf(runtimePod, container.name);
     if (newest?.state !== 'running') {
       if (!shouldStart(container, pod, runtimePod)) continue;
-      decided.starts.push(container);
-      if (newest?.state === 'unknown') decided.kills.push(killOfUnknown('Container', container, newest));
+      decisions.starts.push(container);
+      if (newest?.state === 'unknown') decisions.kills.push(killOfUnknown('Container', container, newest));
       continue;
     }
-    const fault = faultOf(facts, container, newest);
-    if (!fault) {
+    const cause = restartCause(inputs, container, newest);
+    if (!cause) {
       keptCount++;
-      if (resizeNeed(container, newest) === 'update') decided.resizes.push(newest);
+      if (resizeActionFor(container, newest) === 'update') decisions.resizes.push(newest);
       continue;
     }
-    const restarts = fault.isWanted || restartsOnFailure(pod);
-    const message = `Container ${container.name} ${fault.what}${restarts && !fault.isResize ? ', will be restarted' : ''}`;
-    decided.kills.push({ container, target: newest, message, reason: fault.reason });
-    if (restarts) decided.starts.push(container);
+    const restarts = cause.isWanted || restartsOnFailure(pod);
+    const message = `Container ${container.name} ${cause.what}${restarts && !cause.isResize ? ', will be restarted' : ''}`;
+    decisions.kills.push({ container, target: newest, message, reason: cause.reason });
+    if (restarts) decisions.starts.push(container);
   }
-  return { ...decided, keptCount };
+  return { ...decisions, keptCount };
 }
 
-type Fault = {
+type RestartCause = {
   readonly what: string;
   readonly reason?: KillReason;
   /** The Pod spec requires a new container. */
@@ -238,11 +240,11 @@ type Fault = {
  * Returns why a running container must be killed. A container whose spec changed restarts whatever the restart policy
  * is.
  */
-function faultOf(
-  { probes, resizeNeed }: ActionFacts,
+function restartCause(
+  { probes, resizeActionFor }: ActionInputs,
   container: Container,
   running: RuntimeContainer,
-): Fault | undefined {
+): RestartCause | undefined {
   if (running.hash !== containerHash(container)) {
     return { what: 'definition changed', isWanted: true };
   }
@@ -252,7 +254,7 @@ function faultOf(
   if (probes.startup(running.id) === 'failure') {
     return { what: 'failed startup probe', reason: 'StartupProbe' };
   }
-  if (resizeNeed(container, running) === 'restart') {
+  if (resizeActionFor(container, running) === 'restart') {
     return { what: 'resize requires restart', isWanted: true, isResize: true };
   }
   return undefined;

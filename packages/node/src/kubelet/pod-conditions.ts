@@ -7,10 +7,10 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import type { Phase } from './phase.ts';
 
 /** Condition without its transition time. */
-export type Claim = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+export type ConditionValue = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Inputs of the Pod conditions. */
-export type ConditionFacts = {
+export type ConditionInputs = {
   readonly pod: Pod;
   /** Statuses of init and regular containers. */
   readonly statuses: readonly ContainerStatus[];
@@ -37,28 +37,28 @@ export function isKubeletCondition(type: string): boolean {
 }
 
 /** Returns the conditions of every Pod, in the order of the status. */
-export function claimsOf(facts: ConditionFacts): readonly Claim[] {
-  const containersReady = containersReadyClaim(facts);
+export function conditionValues(inputs: ConditionInputs): readonly ConditionValue[] {
+  const containersReady = containersReadyCondition(inputs);
   return [
-    { type: 'PodReadyToStartContainers', status: facts.hasSandbox ? 'True' : 'False' },
-    initializedClaim(facts),
-    readyClaim(facts, containersReady),
+    { type: 'PodReadyToStartContainers', status: inputs.hasSandbox ? 'True' : 'False' },
+    initializedCondition(inputs),
+    readyCondition(inputs, containersReady),
     containersReady,
     { type: 'PodScheduled', status: 'True' },
   ];
 }
 
-function containersReadyClaim({ pod: { spec }, statuses, phase }: ConditionFacts): Claim {
+function containersReadyCondition({ pod: { spec }, statuses, phase }: ConditionInputs): ConditionValue {
   const type = 'ContainersReady';
   const unknown: string[] = [];
   const unready: string[] = [];
-  const judge = ({ name }: Container) => {
+  const classify = ({ name }: Container) => {
     const status = statusOf(statuses, name);
     if (!status) unknown.push(name);
     else if (status.ready === false) unready.push(name);
   };
-  for (const container of spec?.initContainers ?? []) if (isSidecar(container)) judge(container);
-  for (const container of spec?.containers ?? []) judge(container);
+  for (const container of spec?.initContainers ?? []) if (isSidecar(container)) classify(container);
+  for (const container of spec?.containers ?? []) classify(container);
   if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'False', reason: 'PodCompleted' };
   // A failed Pod may still have terminating containers; their statuses no longer matter.
   if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' };
@@ -66,7 +66,7 @@ function containersReadyClaim({ pod: { spec }, statuses, phase }: ConditionFacts
   return message === '' ? { type, status: 'True' } : { type, status: 'False', reason: 'ContainersNotReady', message };
 }
 
-function readyClaim({ pod: { spec }, foreign }: ConditionFacts, containersReady: Claim): Claim {
+function readyCondition({ pod: { spec }, foreign }: ConditionInputs, containersReady: ConditionValue): ConditionValue {
   if (containersReady.status !== 'True') return { ...containersReady, type: 'Ready' };
   const faults: string[] = [];
   for (const { conditionType } of spec?.readinessGates ?? []) {
@@ -81,7 +81,7 @@ function readyClaim({ pod: { spec }, foreign }: ConditionFacts, containersReady:
   return { type: 'Ready', status: 'False', reason: 'ReadinessGatesNotReady', message: faults.join(', ') };
 }
 
-function initializedClaim({ pod: { spec }, statuses, phase }: ConditionFacts): Claim {
+function initializedCondition({ pod: { spec }, statuses, phase }: ConditionInputs): ConditionValue {
   const type = 'Initialized';
   const unknown: string[] = [];
   const incomplete: string[] = [];
@@ -92,8 +92,8 @@ function initializedClaim({ pod: { spec }, statuses, phase }: ConditionFacts): C
   }
   if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'True', reason: 'PodCompleted' };
   // Restarting sidecars do not revert a completed initialization.
-  const hasBegun = (spec?.containers ?? []).some(({ name }) => hasStarted(statusOf(statuses, name)));
-  const message = hasBegun ? '' : faults({ unknown, incomplete });
+  const hasRegularStarted = (spec?.containers ?? []).some(({ name }) => hasStarted(statusOf(statuses, name)));
+  const message = hasRegularStarted ? '' : faults({ unknown, incomplete });
   if (message === '') return { type, status: 'True' };
   return { type, status: 'False', reason: 'ContainersNotInitialized', message };
 }
@@ -116,18 +116,18 @@ function faults(containers: { readonly [word: string]: readonly string[] }): str
 }
 
 /** Previous conditions: as this kubelet reported them, and as they are in the API. */
-export type KnownConditions = {
-  readonly said: readonly PodCondition[] | undefined;
+export type PreviousConditions = {
+  readonly reported: readonly PodCondition[] | undefined;
   readonly api: readonly PodCondition[] | undefined;
 };
 
 /** Returns a condition with its transition time. */
-export function conditionOf(claim: Claim, { said, api }: KnownConditions, now: Instant): PodCondition {
-  const before = findCondition(said, claim.type);
-  const other = findCondition(api, claim.type);
+export function conditionOf(value: ConditionValue, { reported, api }: PreviousConditions, now: Instant): PodCondition {
+  const before = findCondition(reported, value.type);
+  const other = findCondition(api, value.type);
   // Another controller may have set the condition first: it does not wait for the kubelet to stop traffic to a Pod.
-  const isAhead = (other?.lastTransitionTime ?? '') > (before?.lastTransitionTime ?? '');
-  const known = before?.status !== claim.status && isAhead ? other : before;
-  const since = known?.status === claim.status ? known.lastTransitionTime : undefined;
-  return { lastProbeTime: null, ...claim, lastTransitionTime: since ?? formatTime(now) };
+  const isNewer = (other?.lastTransitionTime ?? '') > (before?.lastTransitionTime ?? '');
+  const known = before?.status !== value.status && isNewer ? other : before;
+  const since = known?.status === value.status ? known.lastTransitionTime : undefined;
+  return { lastProbeTime: null, ...value, lastTransitionTime: since ?? formatTime(now) };
 }

@@ -4,11 +4,11 @@ import type { ConfigMap } from '@kruise/api/core/configmap';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { createSimulatedRuntime } from '../cri/simulated/simulated-runtime.ts';
-import { aPod } from './fixtures.ts';
+import { makePod } from './fixtures.ts';
 import type { NodeContext } from './node-context.ts';
-import { createPodMounting } from './pod-mounting.ts';
+import { createPodVolumeManager } from './pod-mounting.ts';
 
-const pod = aPod({ volumes: [{ name: 'config', configMap: { name: 'settings' } }] });
+const pod = makePod({ volumes: [{ name: 'config', configMap: { name: 'settings' } }] });
 const facts = { podIPs: [], hostIPs: [], allocatable: {} };
 
 function mountingOf(answer: () => string | Promise<string>) {
@@ -27,9 +27,9 @@ function mountingOf(answer: () => string | Promise<string>) {
   };
   // The cast is safe: the tests use only these fields.
   const node = { clock, random, runtime, settings: { rootDirectory: '/kubelet' }, sources: { configMap } } as unknown;
-  const mounting = createPodMounting(node as NodeContext, 'uid');
+  const mounting = createPodVolumeManager(node as NodeContext, 'uid');
   const shown = async () => {
-    const path = (await mounting.ensure(pod, facts))?.get('config')?.path ?? '';
+    const path = (await mounting.ensureMounted(pod, facts))?.get('config')?.path ?? '';
     return Buffer.from(await runtime.files.readFile(`${path}/key`, { followsLinks: true })).toString();
   };
   return { clock, mounting, shown, asked: () => asked };
@@ -52,7 +52,7 @@ test('stale volumes are checked at once', async () => {
   const { mounting, shown } = mountingOf(() => now);
   assert.equal(await shown(), 'a');
   now = 'b';
-  mounting.outdate();
+  mounting.markStale();
   assert.equal(await shown(), 'b');
 });
 
@@ -65,7 +65,7 @@ test('volumes that become stale during a check are checked again', async () => {
     return first.promise;
   });
   const before = shown();
-  mounting.outdate();
+  mounting.markStale();
   first.resolve('a');
   assert.equal(await before, 'a');
   assert.equal(await shown(), 'b');

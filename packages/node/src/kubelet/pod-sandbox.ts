@@ -38,7 +38,7 @@ export async function createSandbox(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { runtime, metrics } = node;
-  metrics.podStarts();
+  metrics.countPodStart();
   try {
     const handler = await runtimeHandlerOf(node, pod);
     await runtime.files.makeDirectory(logDirectoryOf(pod, node.settings), { mode: 0o755 });
@@ -46,7 +46,7 @@ export async function createSandbox(
     return (await runtime.runPodSandbox(request, { signal })).podSandboxId;
   } catch (error) {
     signal.throwIfAborted();
-    metrics.podStartFailed();
+    metrics.countPodStartFailure();
     recordFailure(node, pod, error);
     return undefined;
   }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodStatus } from '@kruise/api/core/pod';
 import { findCondition } from '@kruise/machinery/conditions';
-import { aContainer, aPod, aSandbox, exited, inSandbox, type PodFixture, running } from './fixtures.ts';
-import { finishedStatus, podStatusOf } from './pod-status.ts';
-import { nothingRuns, type RuntimePod } from './runtime-pod.ts';
+import { exited, inSandbox, makeContainer, makePod, makeSandbox, type PodFixture, running } from './fixtures.ts';
+import { podStatusOf, terminatedStatus } from './pod-status.ts';
+import { emptyRuntimePod, type RuntimePod } from './runtime-pod.ts';
 
 const now = Date.UTC(2026, 0, 1);
 
-type Facts = {
+type StatusFixture = {
   readonly pod?: PodFixture;
   readonly has?: RuntimePod;
   readonly before?: PodStatus;
@@ -16,9 +16,15 @@ type Facts = {
   readonly hostIPs?: readonly string[];
 };
 
-function statusFrom({ pod = {}, has = nothingRuns, before = {}, isEnding = false, hostIPs = ['172.18.0.2'] }: Facts) {
+function statusFrom({
+  pod = {},
+  has = emptyRuntimePod,
+  before = {},
+  isEnding = false,
+  hostIPs = ['172.18.0.2'],
+}: StatusFixture) {
   return podStatusOf({
-    pod: aPod(pod),
+    pod: makePod(pod),
     runtimePod: has,
     previous: before,
     failures: new Map(),
@@ -32,10 +38,10 @@ function statusFrom({ pod = {}, has = nothingRuns, before = {}, isEnding = false
   });
 }
 
-const verdict = ({ phase, reason, message }: PodStatus) =>
+const phaseSummary = ({ phase, reason, message }: PodStatus) =>
   [phase, reason, message].filter((each) => each !== undefined).join(': ');
 
-const verdictRows: readonly (readonly [name: string, fixture: Facts, expected: string])[] = [
+const phaseRows: readonly (readonly [name: string, fixture: StatusFixture, expected: string])[] = [
   ['a Pod with a running container is Running', { has: inSandbox(running('c')) }, 'Running'],
   ['a terminal phase is kept', { has: inSandbox(running('c')), before: { phase: 'Failed' } }, 'Failed'],
   [
@@ -77,18 +83,18 @@ const verdictRows: readonly (readonly [name: string, fixture: Facts, expected: s
     'Succeeded',
   ],
 ];
-for (const [name, fixture, expected] of verdictRows) {
-  test(name, () => assert.equal(verdict(statusFrom(fixture)), expected));
+for (const [name, fixture, expected] of phaseRows) {
+  test(name, () => assert.equal(phaseSummary(statusFrom(fixture)), expected));
 }
 
-const addressRows: readonly (readonly [name: string, fixture: Facts, podIPs: readonly string[]])[] = [
+const addressRows: readonly (readonly [name: string, fixture: StatusFixture, podIPs: readonly string[]])[] = [
   ['a Pod without a sandbox has no IP', {}, []],
   ['a Pod has the IPs of its sandbox', { has: inSandbox() }, ['10.0.0.1']],
   [
     'a Pod has the IPs of its newest sandbox',
     {
       has: {
-        sandboxes: [aSandbox({ id: 's1', attempt: 1, ips: ['10.0.0.2'] }), aSandbox({ isReady: false })],
+        sandboxes: [makeSandbox({ id: 's1', attempt: 1, ips: ['10.0.0.2'] }), makeSandbox({ isReady: false })],
         containers: [],
       },
     },
@@ -97,7 +103,7 @@ const addressRows: readonly (readonly [name: string, fixture: Facts, podIPs: rea
   ['a Pod without its sandbox keeps its IPs', { before: { podIPs: [{ ip: '10.0.0.9' }] } }, ['10.0.0.9']],
   [
     'IPs of the node’s primary family come first',
-    { has: { sandboxes: [aSandbox({ ips: ['10.0.0.1', 'fd00::1'] })], containers: [] }, hostIPs: ['fd01::2'] },
+    { has: { sandboxes: [makeSandbox({ ips: ['10.0.0.1', 'fd00::1'] })], containers: [] }, hostIPs: ['fd01::2'] },
     ['fd00::1', '10.0.0.1'],
   ],
   ['a host-network Pod has the IPs of its node', { pod: { hostNetwork: true } }, ['172.18.0.2']],
@@ -127,12 +133,12 @@ test('the QoS class of a Pod is that of the API, or computed from its resources'
   assert.equal(statusFrom({}).qosClass, 'BestEffort');
   assert.equal(statusFrom({ pod: { status: { qosClass: 'Guaranteed' } } }).qosClass, 'Guaranteed');
   const resources = { requests: { cpu: '1' } };
-  assert.equal(statusFrom({ pod: { containers: [aContainer('c', { resources })] } }).qosClass, 'Burstable');
+  assert.equal(statusFrom({ pod: { containers: [makeContainer('c', { resources })] } }).qosClass, 'Burstable');
 });
 
 test('termination messages of all containers stay within 12 KiB', () => {
   const has = inSandbox(exited('a', 1, { message: 'é'.repeat(10_000) }), exited('b', 1, { message: 'short' }));
-  const { containerStatuses = [] } = statusFrom({ pod: { containers: [aContainer('a'), aContainer('b')] }, has });
+  const { containerStatuses = [] } = statusFrom({ pod: { containers: [makeContainer('a'), makeContainer('b')] }, has });
   const [a, b] = containerStatuses.map(({ state }) => state?.terminated?.message ?? '');
   assert.equal(Buffer.byteLength(a!), 6144);
   assert.equal(b, 'short');
@@ -158,9 +164,9 @@ test('conditions of other writers come first and are kept', () => {
 });
 
 test('a terminated Pod has no waiting or running containers', () => {
-  const pod = aPod();
+  const pod = makePod();
   const status = statusFrom({ has: inSandbox() });
-  const { containerStatuses = [], phase } = finishedStatus(pod, status);
+  const { containerStatuses = [], phase } = terminatedStatus(pod, status);
   assert.equal(phase, 'Failed');
   assert.deepEqual(containerStatuses[0]?.state?.terminated, {
     exitCode: 137,
@@ -170,9 +176,9 @@ test('a terminated Pod has no waiting or running containers', () => {
 });
 
 test('containers that never started because of initialization are not terminated', () => {
-  const fixture = { initContainers: [aContainer('i'), aContainer('j')], restartPolicy: 'Never' } as const;
+  const fixture = { initContainers: [makeContainer('i'), makeContainer('j')], restartPolicy: 'Never' } as const;
   const status = statusFrom({ pod: fixture, has: inSandbox(exited('i', 1)) });
-  const { initContainerStatuses = [], containerStatuses = [] } = finishedStatus(aPod(fixture), status);
+  const { initContainerStatuses = [], containerStatuses = [] } = terminatedStatus(makePod(fixture), status);
   const states = [...initContainerStatuses, ...containerStatuses].map(({ name, state }) =>
     state?.terminated ? `${name} ended` : `${name} waits`,
   );

@@ -3,21 +3,21 @@ import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@kruise/api/
 import { computeQosClass } from '@kruise/api/core/pod-qos';
 import { findCondition } from '@kruise/machinery/conditions';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
-import { containerStatusesOf, type StatusFacts, unknownEnd } from './container-statuses.ts';
+import { containerStatusesOf, type StatusInputs, unknownTermination } from './container-statuses.ts';
 import { isStaticPod } from './critical.ts';
-import { isFinal, type Phase, phaseOf } from './phase.ts';
-import { type Claim, claimsOf, conditionOf, isKubeletCondition } from './pod-conditions.ts';
+import { isTerminalPhase, type Phase, phaseOf } from './phase.ts';
+import { type ConditionValue, conditionOf, conditionValues, isKubeletCondition } from './pod-conditions.ts';
 import { addressesOf, hasInitialized, isHostNetwork, sandboxChange } from './runtime-pod.ts';
 
 /** Inputs of a Pod status. */
-export type PodStatusFacts = Omit<StatusFacts, 'previous'> & {
+export type PodStatusInputs = Omit<StatusInputs, 'previous'> & {
   /** Previous status, reported by this kubelet or read from the API. */
   readonly previous: PodStatus;
   /** True while the Pod is terminating or terminated. */
   readonly isEnding: boolean;
   readonly hostIPs: readonly string[];
   /** Conditions of an in-place resize. */
-  readonly resizeClaims: readonly Claim[];
+  readonly resizeClaims: readonly ConditionValue[];
   readonly now: Instant;
 };
 
@@ -25,14 +25,14 @@ export type PodStatusFacts = Omit<StatusFacts, 'previous'> & {
 export const deadlineMessage = 'Pod was active on the node longer than the specified deadline';
 
 /** Returns the status of a Pod. */
-export function podStatusOf(facts: PodStatusFacts): PodStatus {
-  const { pod, runtimePod, previous, isEnding, now } = facts;
+export function podStatusOf(inputs: PodStatusInputs): PodStatus {
+  const { pod, runtimePod, previous, isEnding, now } = inputs;
   const all = [
     ...(previous.initContainerStatuses ?? []),
     ...(previous.containerStatuses ?? []),
     ...(previous.ephemeralContainerStatuses ?? []),
   ];
-  const { init, regular, ephemeral } = containerStatusesOf({ ...facts, previous: all });
+  const { init, regular, ephemeral } = containerStatusesOf({ ...inputs, previous: all });
   const statuses = [...init, ...regular];
   const found = phaseOf(pod, {
     statuses,
@@ -40,47 +40,47 @@ export function podStatusOf(facts: PodStatusFacts): PodStatus {
     hasInitialized: hasInitialized(pod, runtimePod),
     isStatic: isStaticPod(pod),
   });
-  const verdict = verdictOf(facts, found);
+  const phaseStatus = phaseStatusOf(inputs, found);
   const api = pod.status ?? {};
-  const claims = claimsOf({
+  const conditionsOfKubelet = conditionValues({
     pod,
     statuses,
-    phase: verdict.phase,
+    phase: phaseStatus.phase,
     hasSandbox: !sandboxChange(pod, runtimePod).isNeeded,
     foreign: api.conditions ?? [],
   });
   const disruption =
     findCondition(previous.conditions, 'DisruptionTarget') ?? findCondition(api.conditions, 'DisruptionTarget');
-  const known = { said: previous.conditions, api: api.conditions };
+  const known = { reported: previous.conditions, api: api.conditions };
   const conditions: PodCondition[] = [];
   for (const each of api.conditions ?? []) {
     if (!isKubeletCondition(each.type) && each.type !== 'DisruptionTarget') conditions.push(each);
   }
-  for (const claim of facts.resizeClaims) conditions.push(conditionOf(claim, known, now));
+  for (const value of inputs.resizeClaims) conditions.push(conditionOf(value, known, now));
   if (disruption) conditions.push(disruption);
-  for (const claim of claims) conditions.push(conditionOf(claim, known, now));
+  for (const value of conditionsOfKubelet) conditions.push(conditionOf(value, known, now));
   const { nominatedNodeName, resourceClaimStatuses } = api;
   return {
-    ...verdict,
+    ...phaseStatus,
     conditions,
     ...(nominatedNodeName ? { nominatedNodeName } : {}),
     ...(resourceClaimStatuses ? { resourceClaimStatuses } : {}),
-    ...addressFields(facts),
+    ...addressFields(inputs),
     startTime: previous.startTime ?? api.startTime ?? formatTime(now),
-    ...(init.length > 0 ? { initContainerStatuses: shortened(init, statuses.length + ephemeral.length) } : {}),
-    containerStatuses: shortened(regular, statuses.length + ephemeral.length),
+    ...(init.length > 0 ? { initContainerStatuses: truncateMessages(init, statuses.length + ephemeral.length) } : {}),
+    containerStatuses: truncateMessages(regular, statuses.length + ephemeral.length),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: [...ephemeral] } : {}),
     qosClass: api.qosClass ?? (pod.spec ? computeQosClass(pod.spec) : 'BestEffort'),
   };
 }
 
-type Verdict = { readonly phase: Phase; readonly reason?: string; readonly message?: string };
+type PhaseStatus = { readonly phase: Phase; readonly reason?: string; readonly message?: string };
 
 /** Returns phase, reason and message. A terminal phase never changes, and the reason of an unchanged phase is kept. */
-function verdictOf({ pod, previous, now }: PodStatusFacts, found: Phase): Verdict {
+function phaseStatusOf({ pod, previous, now }: PodStatusInputs, found: Phase): PhaseStatus {
   const api = pod.status ?? {};
-  const phase = isFinal(api.phase) ? api.phase : isFinal(previous.phase) ? previous.phase : found;
-  if (!isFinal(phase) && isPastDeadline(pod, previous, now)) {
+  const phase = isTerminalPhase(api.phase) ? api.phase : isTerminalPhase(previous.phase) ? previous.phase : found;
+  if (!isTerminalPhase(phase) && isPastDeadline(pod, previous, now)) {
     return { phase: 'Failed', reason: 'DeadlineExceeded', message: deadlineMessage };
   }
   const [first, second] = phase === previous.phase ? [previous, api] : phase === api.phase ? [api, {}] : [{}, {}];
@@ -100,8 +100,8 @@ function isPastDeadline(pod: Pod, status: PodStatus, now: Instant): boolean {
   return deadline !== undefined && now >= deadline;
 }
 
-function addressFields({ pod, runtimePod, previous, hostIPs }: PodStatusFacts) {
-  const own = isHostNetwork(pod) ? hostIPs : ordered(addressesOf(runtimePod), hostIPs);
+function addressFields({ pod, runtimePod, previous, hostIPs }: PodStatusInputs) {
+  const own = isHostNetwork(pod) ? hostIPs : orderByFamily(addressesOf(runtimePod), hostIPs);
   // A Pod without a sandbox keeps its last IPs, for debugging.
   const ips = own.length > 0 ? own : (previous.podIPs ?? []).map(({ ip }) => ip);
   const [hostIP] = hostIPs;
@@ -113,24 +113,28 @@ function addressFields({ pod, runtimePod, previous, hostIPs }: PodStatusFacts) {
 }
 
 /** Orders IPs so that the primary IP family of the node comes first. */
-function ordered(ips: readonly string[], [hostIP = '']: readonly string[]): readonly string[] {
-  const isSixth = hostIP.includes(':');
-  return ips.toSorted((a, b) => Number(a.includes(':') !== isSixth) - Number(b.includes(':') !== isSixth));
+function orderByFamily(ips: readonly string[], [hostIP = '']: readonly string[]): readonly string[] {
+  const isIPv6 = hostIP.includes(':');
+  return ips.toSorted((a, b) => Number(a.includes(':') !== isIPv6) - Number(b.includes(':') !== isIPv6));
 }
 
 const maxMessageBytes = 12 * 1024;
 
 /** Truncates termination messages so that all containers together stay within the limit. */
-function shortened(statuses: readonly ContainerStatus[], count: number): ContainerStatus[] {
+function truncateMessages(statuses: readonly ContainerStatus[], count: number): ContainerStatus[] {
   const limit = Math.floor(maxMessageBytes / Math.max(1, count));
   return statuses.map((status) => {
     const isLong = (state: ContainerStatus['state']) => Buffer.byteLength(state?.terminated?.message ?? '') > limit;
     if (!isLong(status.state) && !isLong(status.lastState)) return status;
-    return { ...status, state: cut(status.state, limit), lastState: cut(status.lastState, limit) };
+    return {
+      ...status,
+      state: truncateMessage(status.state, limit),
+      lastState: truncateMessage(status.lastState, limit),
+    };
   });
 }
 
-function cut(state: ContainerStatus['state'], limit: number): NonNullable<ContainerStatus['state']> {
+function truncateMessage(state: ContainerStatus['state'], limit: number): NonNullable<ContainerStatus['state']> {
   const { terminated } = state ?? {};
   if (!terminated?.message) return state ?? {};
   const bytes = Buffer.from(terminated.message);
@@ -142,31 +146,32 @@ function cut(state: ContainerStatus['state'], limit: number): NonNullable<Contai
 }
 
 /** Returns the status of a terminated Pod: no container is left running or waiting. */
-export function finishedStatus(pod: Pod, status: PodStatus): PodStatus {
+export function terminatedStatus(pod: Pod, status: PodStatus): PodStatus {
   const wasInitialized = findCondition(status.conditions, 'Initialized')?.status === 'True';
-  const ended = (each: ContainerStatus): ContainerStatus => {
+  const asTerminated = (each: ContainerStatus): ContainerStatus => {
     if (each.state?.terminated) return each;
-    return { ...each, ready: false, started: false, state: { terminated: unknownEnd } };
+    return { ...each, ready: false, started: false, state: { terminated: unknownTermination } };
   };
   const { containerStatuses = [], initContainerStatuses, ephemeralContainerStatuses } = status;
   // Containers that never started because initialization did not complete keep their waiting state.
-  const regular = wasInitialized ? containerStatuses.map(ended) : containerStatuses;
-  const phase = isFinal(status.phase) || isStaticPod(pod) ? status.phase : 'Failed';
+  const regular = wasInitialized ? containerStatuses.map(asTerminated) : containerStatuses;
+  const phase = isTerminalPhase(status.phase) || isStaticPod(pod) ? status.phase : 'Failed';
   return {
     ...status,
     ...(phase ? { phase } : {}),
     ...(initContainerStatuses
-      ? { initContainerStatuses: initContainerStatuses.map(endedInit(initContainerStatuses)) }
+      ? { initContainerStatuses: initContainerStatuses.map(asTerminatedInit(initContainerStatuses)) }
       : {}),
     containerStatuses: regular,
-    ...(ephemeralContainerStatuses ? { ephemeralContainerStatuses: ephemeralContainerStatuses.map(ended) } : {}),
+    ...(ephemeralContainerStatuses ? { ephemeralContainerStatuses: ephemeralContainerStatuses.map(asTerminated) } : {}),
   };
 
   /** Init containers after the last one that started never started, so they are not terminated. */
-  function endedInit(statuses: readonly ContainerStatus[]) {
-    const lastBegun = statuses.findLastIndex(({ state, lastState }) =>
+  function asTerminatedInit(statuses: readonly ContainerStatus[]) {
+    const lastStarted = statuses.findLastIndex(({ state, lastState }) =>
       Boolean(state?.running ?? state?.terminated ?? lastState?.terminated),
     );
-    return (each: ContainerStatus, index: number) => (index <= lastBegun || wasInitialized ? ended(each) : each);
+    return (each: ContainerStatus, index: number) =>
+      index <= lastStarted || wasInitialized ? asTerminated(each) : each;
   }
 }

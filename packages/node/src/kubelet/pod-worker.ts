@@ -6,30 +6,30 @@
 import type { Pod, PodStatus } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
 import { formatTime } from '@kruise/values/time';
-import type { Refusal } from './allocations.ts';
+import type { Rejection } from './allocations.ts';
 import { createContainerStarts } from './container-starts.ts';
 import { containersOf, fieldPathOf, type PodContainer } from './containers.ts';
-import type { NodeFacts } from './downward.ts';
+import type { DownwardContext } from './downward.ts';
 import { type KillContext, killContainer, killPod } from './kill.ts';
 import type { NodeContext } from './node-context.ts';
-import { isFinal } from './phase.ts';
+import { isTerminalPhase } from './phase.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
-import { type Claim, isKubeletCondition } from './pod-conditions.ts';
-import { createPodMounting } from './pod-mounting.ts';
+import { type ConditionValue, isKubeletCondition } from './pod-conditions.ts';
+import { createPodVolumeManager } from './pod-mounting.ts';
 import { configureSandbox, createSandbox, pullSecretsOf } from './pod-sandbox.ts';
-import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
+import { deadlineMessage, deadlineOf, podStatusOf, terminatedStatus } from './pod-status.ts';
 import type { ProbeType } from './probe-state.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
 import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
 import { resizeContainers } from './resize-containers.ts';
-import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
-import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
+import { descriptionOf, isNotFoundError, rpcTextOf } from './runtime-error.ts';
+import { addressesOf, emptyRuntimePod, isHostNetwork, newestOf, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf } from './sandbox-config.ts';
-import { hasFilesOfMetadata, referencesOf } from './volume-content.ts';
+import { hasMetadataFiles, referencesOf } from './volume-content.ts';
 import type { MountedVolume } from './volumes.ts';
 
 /** Options for terminating a Pod. */
-export type Ending = {
+export type KillOptions = {
   /** Overrides the grace period of the Pod. */
   readonly graceSeconds?: number;
   /** Status to report for the terminated Pod. */
@@ -49,19 +49,19 @@ export type PodWorker = {
   readonly isActive: () => boolean;
   readonly isFinished: () => boolean;
   /** Rejects the Pod at admission: the Pod fails before it starts. */
-  reject(refusal: Refusal): void;
+  reject(rejection: Rejection): void;
   /** Handles an update of the Pod object. */
   update(pod: Pod): void;
   /** Handles the deletion of the Pod object: terminates the Pod and removes its leftovers. */
   remove(): void;
   /** Terminates the Pod. */
-  end(ending: Ending): void;
+  kill(options: KillOptions): void;
   /** Handles a runtime event of a container or sandbox of the Pod. */
   runtimeChanged(): void;
   /** Triggers a sync. */
-  wake(): void;
+  requestSync(): void;
   /** Stops the worker with the kubelet: the state stays as it is for the next kubelet. */
-  halt(): void;
+  stop(): void;
   /** Resolves when all containers of the Pod have terminated and its resources are free. */
   readonly ended: Promise<void>;
   /** Resolves when the Pod is completely removed from the node. */
@@ -74,86 +74,87 @@ type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' 
 const retryMs = 10_000;
 const networkRetryMs = 1000;
 /** Time after which a long sync refreshes the reported status; Kubernetes relists every second, too. */
-const lookMs = 1000;
+const statusRefreshMs = 1000;
 /** Debounce interval of status updates while a sync is in progress: a Pod that starts quickly is written once. */
-const holdMs = 100;
+const statusDebounceMs = 100;
 
 /** Creates the worker of a Pod that should run or already runs. */
-export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
+export function createPodWorker(node: NodeContext, initialPod: Pod): PodWorker {
   const { runtime, clock } = node;
-  const uid = first.metadata.uid ?? '';
-  const { promise: gone, resolve: announceGone } = Promise.withResolvers<void>();
-  const { promise: ended, resolve: announceEnded } = Promise.withResolvers<void>();
-  const seenAt = clock.now();
-  let pod = first;
+  const uid = initialPod.metadata.uid ?? '';
+  const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: resolveTerminated } = Promise.withResolvers<void>();
+  const firstSeenAt = clock.now();
+  let pod = initialPod;
   /** Pod spec with the allocated resources. */
-  let givenSpec = first.spec;
-  let resizeClaims: readonly Claim[] = [];
+  let allocatedSpec = initialPod.spec;
+  let resizeConditions: readonly ConditionValue[] = [];
   /** Error of the last resize attempt. */
-  let resizeFault: string | undefined;
-  let runtimePod: RuntimePod = nothingRuns;
+  let resizeError: string | undefined;
+  let runtimePod: RuntimePod = emptyRuntimePod;
   /** Only this worker creates sandboxes of the Pod, so their IDs are cached. */
   let sandboxIds: readonly string[] | undefined;
-  let said: PodStatus | undefined;
+  let lastStatus: PodStatus | undefined;
   /** True if the status must be recomputed. */
-  let isOutdated = false;
+  let isStatusStale = false;
   let stage: Stage = 'starting';
   let isRemoved = false;
   let graceSeconds: number | undefined;
-  let isWoken = false;
-  let isBusy = false;
-  let isDeadlineTold = false;
-  let pass: AbortController | undefined;
+  let isSyncPending = false;
+  let isSyncing = false;
+  let isDeadlineRecorded = false;
+  let currentSync: AbortController | undefined;
   /** End of the last sync. */
-  let passedAt = Number.NEGATIVE_INFINITY;
-  let cancelLook: (() => void) | undefined;
+  let lastSyncAt = Number.NEGATIVE_INFINITY;
+  let cancelStatusRefresh: (() => void) | undefined;
   /** True if a status update is pending; the debounce limits how long it waits. */
-  let isUntold = false;
-  let heldUntil = Number.NEGATIVE_INFINITY;
-  let cancelHold: (() => void) | undefined;
+  let isStatusPending = false;
+  let debounceUntil = Number.NEGATIVE_INFINITY;
+  let cancelDebounce: (() => void) | undefined;
   const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
-  const mounting = createPodMounting(node, uid);
+  const volumeManager = createPodVolumeManager(node, uid);
 
   /** Returns the Pod with its allocated resources. */
-  const given = (): Pod => (givenSpec === pod.spec || !givenSpec ? pod : { ...pod, spec: givenSpec });
+  const allocatedPod = (): Pod =>
+    allocatedSpec === pod.spec || !allocatedSpec ? pod : { ...pod, spec: allocatedSpec };
   const record = (podContainer: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) =>
     node.record(pod, type, reason, message, fieldPathOf(podContainer));
-  const killing: KillContext = { runtime, clock, record, podIP: () => addressesOf(runtimePod)[0] ?? '' };
+  const killContext: KillContext = { runtime, clock, record, podIP: () => addressesOf(runtimePod)[0] ?? '' };
 
-  function wake(): void {
-    isWoken = true;
-    if (!isBusy && stage !== 'gone') void work();
+  function requestSync(): void {
+    isSyncPending = true;
+    if (!isSyncing && stage !== 'gone') void runSyncLoop();
   }
 
-  async function work(): Promise<void> {
-    isBusy = true;
-    while (isWoken && stage !== 'gone' && !node.signal.aborted) {
-      if (node.listings) await node.listings.newerThan(passedAt);
-      isWoken = false;
+  async function runSyncLoop(): Promise<void> {
+    isSyncing = true;
+    while (isSyncPending && stage !== 'gone' && !node.signal.aborted) {
+      if (node.listings) await node.listings.waitForRelistAfter(lastSyncAt);
+      isSyncPending = false;
       const current = new AbortController();
-      pass = current;
+      currentSync = current;
       try {
-        await look(current.signal);
+        await runStage(current.signal);
       } catch (error) {
-        if (!current.signal.aborted && !node.signal.aborted) failed(error);
+        if (!current.signal.aborted && !node.signal.aborted) onSyncError(error);
       }
-      pass = undefined;
-      passedAt = clock.now();
-      cancelLook?.();
-      cancelLook = undefined;
+      currentSync = undefined;
+      lastSyncAt = clock.now();
+      cancelStatusRefresh?.();
+      cancelStatusRefresh = undefined;
     }
-    isBusy = false;
-    if (!probes.areFirstUnderWay()) tell();
+    isSyncing = false;
+    if (!probes.isAwaitingFirstResult()) flushStatus();
   }
 
-  function failed(error: unknown): void {
+  function onSyncError(error: unknown): void {
     const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
     node.log.warn({ pod: name, error }, 'pod sync failed');
-    node.wakeAt(uid, clock.now() + retryMs);
+    node.syncAt(uid, clock.now() + retryMs);
   }
 
-  async function look(signal: AbortSignal): Promise<void> {
+  async function runStage(signal: AbortSignal): Promise<void> {
     switch (stage) {
       case 'starting':
       case 'syncing':
@@ -163,18 +164,18 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       case 'terminated':
         return finish();
       case 'finished':
-        if (isRemoved) await clearAway();
+        if (isRemoved) await cleanUp();
     }
   }
 
   /** Reads the state of the Pod from the runtime; a failure is recorded with the given event reason. */
-  async function read(words?: { readonly reason: string; readonly what: string }): Promise<void> {
+  async function read(eventOnError?: { readonly reason: string; readonly what: string }): Promise<void> {
     try {
       sandboxIds ??= await sandboxIdsOf(runtime, uid);
       runtimePod = await readRuntimePod(runtime, sandboxIds, runtimePod);
     } catch (error) {
-      if (words && !node.signal.aborted) {
-        node.record(pod, 'Warning', words.reason, `${words.what}: ${rpcTextOf(error)}`);
+      if (eventOnError && !node.signal.aborted) {
+        node.record(pod, 'Warning', eventOnError.reason, `${eventOnError.what}: ${rpcTextOf(error)}`);
       }
       throw error;
     }
@@ -183,64 +184,69 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   /** Reads the runtime state and updates probes and status. */
   async function observe(): Promise<void> {
     await read({ reason: 'FailedSync', what: 'error determining status' });
-    probes.observe(pod, containerStarts.settled(runtimePod), addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
-    say();
+    probes.observe(
+      pod,
+      containerStarts.visibleState(runtimePod),
+      addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '',
+    );
+    markStatusDirty();
   }
 
   /** Marks the status as stale. The status is computed only when it is written, to include later changes. */
-  function say(): void {
-    isOutdated = true;
-    publish();
+  function markStatusDirty(): void {
+    isStatusStale = true;
+    scheduleStatusUpdate();
   }
 
   /** Returns the current status. */
   function status(): PodStatus {
-    const previous = said ?? pod.status ?? {};
-    if (!isOutdated) return previous;
-    isOutdated = false;
+    const previous = lastStatus ?? pod.status ?? {};
+    if (!isStatusStale) return previous;
+    isStatusStale = false;
     const found = podStatusOf({
-      pod: given(),
-      runtimePod: containerStarts.settled(runtimePod),
+      pod: allocatedPod(),
+      runtimePod: containerStarts.visibleState(runtimePod),
       previous,
       failures: containerStarts.failures,
       probes,
       runtimeName: node.runtimeName(),
       resourcesOf: (container, running) => node.allocations.statusOf(uid, container, running),
-      resizeClaims,
+      resizeClaims: resizeConditions,
       isEnding: stage === 'terminated' || stage === 'finished',
       hostIPs: node.hostIPs(),
       now: clock.now(),
     });
     if (found.phase === 'Running' && previous.phase === 'Pending') {
-      node.metrics.podRuns((clock.now() - seenAt) / 1000);
+      node.metrics.observePodStartDuration((clock.now() - firstSeenAt) / 1000);
     }
-    said = stage === 'finished' ? finishedStatus(pod, found) : found;
-    return said;
+    lastStatus = stage === 'finished' ? terminatedStatus(pod, found) : found;
+    return lastStatus;
   }
 
-  function publish(): void {
-    isUntold = true;
-    if (isBusy || probes.areFirstUnderWay()) {
-      heldUntil = clock.elapsedMs() + holdMs;
-      cancelHold ??= clock.setTimer(holdMs, endHold);
-    } else tell();
+  function scheduleStatusUpdate(): void {
+    isStatusPending = true;
+    if (isSyncing || probes.isAwaitingFirstResult()) {
+      debounceUntil = clock.elapsedMs() + statusDebounceMs;
+      cancelDebounce ??= clock.setTimer(statusDebounceMs, onDebounceEnd);
+    } else flushStatus();
   }
 
-  function endHold(): void {
-    const left = heldUntil - clock.elapsedMs();
-    if (left > 0) cancelHold = clock.setTimer(left, endHold);
-    else tell();
+  function onDebounceEnd(): void {
+    const left = debounceUntil - clock.elapsedMs();
+    if (left > 0) cancelDebounce = clock.setTimer(left, onDebounceEnd);
+    else flushStatus();
   }
 
-  function tell(): void {
-    cancelHold?.();
-    cancelHold = undefined;
-    if (!isUntold) return;
+  function flushStatus(): void {
+    cancelDebounce?.();
+    cancelDebounce = undefined;
+    if (!isStatusPending) return;
     const couldRun = stage !== 'terminated' && stage !== 'finished';
     const now = status();
     // A Pod whose containers have all exited is about to be cleaned up, so the final status is written once.
-    if (couldRun && isFinal(now.phase) && !runtimePod.containers.some(({ state }) => state === 'running')) return;
-    isUntold = false;
+    if (couldRun && isTerminalPhase(now.phase) && !runtimePod.containers.some(({ state }) => state === 'running'))
+      return;
+    isStatusPending = false;
     node.statuses.report(pod, { status: now, couldRun, isFinished: stage === 'finished' });
   }
 
@@ -260,83 +266,83 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
           onChange: probeChanged,
         });
       }
-      node.sources.hold(uid, referencesOf(pod), () => {
-        mounting.outdate();
-        wake();
+      node.sources.watchReferences(uid, referencesOf(pod), () => {
+        volumeManager.markStale();
+        requestSync();
       });
     }
     resize();
     await observe();
-    if (!goesOn()) {
-      if (isFinal(status().phase)) return becomeFinal();
+    if (!cannotBeTerminal()) {
+      if (isTerminalPhase(status().phase)) return complete();
       const deadline = deadlineOf(pod, status());
-      if (deadline !== undefined) node.wakeAt(uid, deadline);
+      if (deadline !== undefined) node.syncAt(uid, deadline);
     }
 
-    const fault = isHostNetwork(pod) ? undefined : node.networkFault();
-    if (fault !== undefined) {
-      node.record(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${fault}`);
-      node.wakeAt(uid, clock.now() + networkRetryMs);
+    const networkFault = isHostNetwork(pod) ? undefined : node.networkFault();
+    if (networkFault !== undefined) {
+      node.record(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${networkFault}`);
+      node.syncAt(uid, clock.now() + networkRetryMs);
       return;
     }
     const actions = decide();
-    const found = await mounting.ensure(given(), factsOf(addressesOf(runtimePod)));
+    const found = await volumeManager.ensureMounted(allocatedPod(), downwardContextFor(addressesOf(runtimePod)));
     // Running containers have their volumes; only new containers need all volumes to be mounted.
-    const mounted = found ?? (startsNothing(actions) ? mounting.mounted() : undefined);
+    const mounted = found ?? (startsNothing(actions) ? volumeManager.mounted() : undefined);
     if (!mounted) return;
     signal.throwIfAborted();
-    await carryOut(actions, mounted, signal);
+    await applyActions(actions, mounted, signal);
   }
 
   /** Reports whether the Pod cannot be in a terminal phase: all its containers restart, and it has no deadline. */
-  function goesOn(): boolean {
+  function cannotBeTerminal(): boolean {
     const { restartPolicy = 'Always', activeDeadlineSeconds } = pod.spec ?? {};
-    if (!said || isFinal(said.phase) || isFinal(pod.status?.phase)) return false;
+    if (!lastStatus || isTerminalPhase(lastStatus.phase) || isTerminalPhase(pod.status?.phase)) return false;
     return restartPolicy === 'Always' && activeDeadlineSeconds == null;
   }
 
   /** A completed Pod is cleaned up like a terminated one. */
-  function becomeFinal(): void {
-    if (status().reason === 'DeadlineExceeded' && !isDeadlineTold) {
-      isDeadlineTold = true;
+  function complete(): void {
+    if (status().reason === 'DeadlineExceeded' && !isDeadlineRecorded) {
+      isDeadlineRecorded = true;
       node.record(pod, 'Normal', 'DeadlineExceeded', deadlineMessage);
     }
-    end({});
+    kill({});
   }
 
   function resize(): void {
-    const resized = node.allocations.resize(pod, { allocatable: node.allocatable(), admits: node.admits });
+    const resized = node.allocations.resize(pod, { allocatable: node.allocatable(), admits: node.findRejectionFor });
     const { pending, changed } = resized;
-    givenSpec = resized.pod.spec;
-    const containers = containersOf(given()).map(({ container }) => container);
-    for (const container of containers) if (changed.includes(container.name)) containerStarts.forgive(container);
-    const isUnderWay = containers.some((container) => {
+    allocatedSpec = resized.pod.spec;
+    const containers = containersOf(allocatedPod()).map(({ container }) => container);
+    for (const container of containers) if (changed.includes(container.name)) containerStarts.resetBackOff(container);
+    const isResizing = containers.some((container) => {
       const newest = newestOf(runtimePod, container.name);
-      return newest?.state === 'running' && node.allocations.needOf(uid, container, newest) !== 'none';
+      return newest?.state === 'running' && node.allocations.resizeActionFor(uid, container, newest) !== 'none';
     });
-    const underWay: Claim = {
+    const inProgress: ConditionValue = {
       type: 'PodResizeInProgress',
       status: 'True',
-      ...(resizeFault === undefined ? {} : { reason: 'Error', message: resizeFault }),
+      ...(resizeError === undefined ? {} : { reason: 'Error', message: resizeError }),
     };
-    resizeClaims = [...(pending ? [pending] : []), ...(isUnderWay ? [underWay] : [])];
-    if (pending?.reason === 'Deferred') node.wakeAt(uid, clock.now() + retryMs);
+    resizeConditions = [...(pending ? [pending] : []), ...(isResizing ? [inProgress] : [])];
+    if (pending?.reason === 'Deferred') node.syncAt(uid, clock.now() + retryMs);
   }
 
   function decide(): PodActions {
     return decideActions({
-      pod: given(),
+      pod: allocatedPod(),
       runtimePod,
       probes,
-      resizeNeed: (container, running) => node.allocations.needOf(uid, container, running),
+      resizeActionFor: (container, running) => node.allocations.resizeActionFor(uid, container, running),
     });
   }
 
-  function factsOf(podIPs: readonly string[]): NodeFacts {
+  function downwardContextFor(podIPs: readonly string[]): DownwardContext {
     return { podIPs, hostIPs: node.hostIPs(), allocatable: node.allocatable() };
   }
 
-  async function carryOut(
+  async function applyActions(
     actions: PodActions,
     mounted: ReadonlyMap<string, MountedVolume>,
     signal: AbortSignal,
@@ -345,20 +351,20 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       node.record(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
     }
     if (actions.killsPod) {
-      await killPod(killing, given(), runtimePod, undefined, signal);
+      await killPod(killContext, allocatedPod(), runtimePod, undefined, signal);
       if (!actions.createsSandbox) return observe();
     }
     for (const { target, message, reason } of actions.kills) {
-      await killContainer(killing, { pod: given(), target, message, reason }, signal);
+      await killContainer(killContext, { pod: allocatedPod(), target, message, reason }, signal);
     }
     const starts = [...actions.ephemeral, ...actions.init, ...actions.regular];
     if (actions.kills.length > 0) await read();
     await updateResources(actions);
     if (starts.length === 0 && !actions.createsSandbox) return;
 
-    const sandboxConfig = await configureSandbox(node, given(), actions.attempt);
+    const sandboxConfig = await configureSandbox(node, allocatedPod(), actions.attempt);
     if (!sandboxConfig) {
-      node.wakeAt(uid, clock.now() + retryMs);
+      node.syncAt(uid, clock.now() + retryMs);
       return;
     }
     let { sandboxId } = actions;
@@ -366,10 +372,10 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       const before = sandboxIds ?? [];
       // If this sync is aborted, the sandboxes are unknown.
       sandboxIds = undefined;
-      sandboxId = await createSandbox(node, given(), sandboxConfig, signal);
+      sandboxId = await createSandbox(node, allocatedPod(), sandboxConfig, signal);
       if (sandboxId !== undefined) sandboxIds = [...before, sandboxId];
       else {
-        node.wakeAt(uid, clock.now() + retryMs);
+        node.syncAt(uid, clock.now() + retryMs);
         return;
       }
       // The status is not updated yet: in most Pods the containers start right after the sandbox.
@@ -377,37 +383,37 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
     const { initContainerStatuses = [], containerStatuses = [] } = status();
-    const scene = {
-      pod: given(),
+    const startContext = {
+      pod: allocatedPod(),
       statuses: [...initContainerStatuses, ...containerStatuses],
       runtimePod,
       sandboxId: sandboxId!,
       sandboxConfig,
-      facts: factsOf(podIPs),
+      facts: downwardContextFor(podIPs),
       volumes: mounted,
       pullSecrets: await pullSecretsOf(node, pod),
     };
-    const { retryAt, hasNews } = await containerStarts.startAll(scene, starts, signal);
-    if (retryAt !== undefined) node.wakeAt(uid, retryAt);
-    if (hasNews) say();
-    await prune();
+    const { retryAt, hasNews } = await containerStarts.startAll(startContext, starts, signal);
+    if (retryAt !== undefined) node.syncAt(uid, retryAt);
+    if (hasNews) markStatusDirty();
+    await removeDeadContainers();
   }
 
   async function updateResources({ resizes }: PodActions): Promise<void> {
     if (resizes.length === 0) return;
     try {
-      await resizeContainers(node, given(), resizes);
-      resizeFault = undefined;
+      await resizeContainers(node, allocatedPod(), resizes);
+      resizeError = undefined;
     } catch (error) {
-      resizeFault = descriptionOf(error);
-      node.wakeAt(uid, clock.now() + retryMs);
+      resizeError = descriptionOf(error);
+      node.syncAt(uid, clock.now() + retryMs);
     }
     resize();
     await observe();
   }
 
   /** Garbage-collects exited containers, keeping the newest instance of each name for debugging. */
-  async function prune(): Promise<void> {
+  async function removeDeadContainers(): Promise<void> {
     const kept = new Set<string>();
     for (const { id, name, state } of runtimePod.containers) {
       if (state !== 'exited') continue;
@@ -421,37 +427,37 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   }
 
   function probeChanged(type: ProbeType): void {
-    say();
+    markStatusDirty();
     // Readiness affects only the status; no action is needed.
-    if (type !== 'Readiness') wake();
+    if (type !== 'Readiness') requestSync();
   }
 
   // --- Termination ---
 
-  function end({ graceSeconds: wanted, verdict }: Ending): void {
-    if (verdict) said = verdict(status());
+  function kill({ graceSeconds: requested, verdict }: KillOptions): void {
+    if (verdict) lastStatus = verdict(status());
     if (stage === 'terminated' || stage === 'finished' || stage === 'gone') {
-      if (verdict) publish();
-      wake();
+      if (verdict) scheduleStatusUpdate();
+      requestSync();
       return;
     }
     const own = pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30;
-    const next = Math.max(1, Math.min(wanted ?? own, graceSeconds ?? Number.POSITIVE_INFINITY));
+    const next = Math.max(1, Math.min(requested ?? own, graceSeconds ?? Number.POSITIVE_INFINITY));
     const isShorter = graceSeconds !== undefined && next < graceSeconds;
     if (stage !== 'terminating') {
       stage = 'terminating';
-      pass?.abort();
-    } else if (isShorter) pass?.abort();
+      currentSync?.abort();
+    } else if (isShorter) currentSync?.abort();
     else if (graceSeconds !== undefined) return;
     graceSeconds = next;
-    wake();
+    requestSync();
   }
 
   async function terminate(signal: AbortSignal): Promise<void> {
-    probes.stopLethal();
+    probes.stopLivenessAndStartup();
     await observe();
     try {
-      await killPod(killing, given(), runtimePod, graceSeconds, signal);
+      await killPod(killContext, allocatedPod(), runtimePod, graceSeconds, signal);
     } catch (error) {
       signal.throwIfAborted();
       node.record(pod, 'Warning', 'FailedKillPod', `error killing pod: ${descriptionOf(error)}`);
@@ -464,35 +470,35 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
     stage = 'terminated';
     // The allocated resources are free from here on.
-    node.allocations.forget(uid);
-    announceEnded();
+    node.allocations.remove(uid);
+    resolveTerminated();
     probes = noProbes;
-    say();
-    isWoken = true;
+    markStatusDirty();
+    isSyncPending = true;
   }
 
   async function finish(): Promise<void> {
-    await mounting.remove(pod);
-    node.sources.release(uid);
-    node.tokens.forget(uid);
+    await volumeManager.remove(pod);
+    node.sources.unwatchReferences(uid);
+    node.tokens.remove(uid);
     stage = 'finished';
-    say();
-    isWoken = true;
+    markStatusDirty();
+    isSyncPending = true;
   }
 
-  async function clearAway(): Promise<void> {
+  async function cleanUp(): Promise<void> {
     for (const id of await sandboxIdsOf(runtime, uid)) {
       await runtime.removePodSandbox({ podSandboxId: id }).catch((error: unknown) => {
-        if (!isGone(error)) throw error;
+        if (!isNotFoundError(error)) throw error;
       });
     }
     for (const each of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, each, node.settings));
     await runtime.files.remove(logDirectoryOf(pod, node.settings));
-    node.statuses.forget(uid);
+    node.statuses.remove(uid);
     // No status update is left to write.
-    isUntold = false;
+    isStatusPending = false;
     stage = 'gone';
-    announceGone();
+    resolveGone();
   }
 
   return {
@@ -502,59 +508,59 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     pod: () => pod,
     status,
     runtimePod: () => runtimePod,
-    volumes: mounting.mounted,
+    volumes: volumeManager.mounted,
     isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
     isFinished: () => stage === 'finished' || stage === 'gone',
     reject({ reason, message }) {
-      node.metrics.rejected(reason);
+      node.metrics.countRejection(reason);
       node.record(pod, 'Warning', reason, message);
       stage = 'finished';
-      said = {
+      lastStatus = {
         ...pod.status,
         phase: 'Failed',
         reason,
         message: `Pod was rejected: ${message}`,
         startTime: pod.status?.startTime ?? formatTime(clock.now()),
       };
-      publish();
+      scheduleStatusUpdate();
     },
     update(next) {
       const before = pod;
       pod = next;
-      mounting.outdate();
-      node.statuses.seen(next);
+      volumeManager.markStale();
+      node.statuses.observe(next);
       if (next.metadata.deletionTimestamp != null) {
         const grace = next.metadata.deletionGracePeriodSeconds;
-        end(grace == null ? {} : { graceSeconds: grace });
+        kill(grace == null ? {} : { graceSeconds: grace });
         return;
       }
       const isUp = stage === 'starting' || stage === 'syncing';
-      if (isUp && isFinal(next.status?.phase)) end({});
-      else if (stage === 'starting' || (isUp && asksForMore(before, next))) wake();
-      else if (isUp && said && isJudgedAnew(before, next)) say();
+      if (isUp && isTerminalPhase(next.status?.phase)) kill({});
+      else if (stage === 'starting' || (isUp && requiresSync(before, next))) requestSync();
+      else if (isUp && lastStatus && haveForeignConditionsChanged(before, next)) markStatusDirty();
     },
     remove() {
       isRemoved = true;
-      if (stage === 'finished') return wake();
-      end({ graceSeconds: pod.metadata.deletionTimestamp == null ? 1 : (graceSeconds ?? 1) });
+      if (stage === 'finished') return requestSync();
+      kill({ graceSeconds: pod.metadata.deletionTimestamp == null ? 1 : (graceSeconds ?? 1) });
     },
-    end,
-    halt() {
-      pass?.abort();
+    kill,
+    stop() {
+      currentSync?.abort();
       probes.stop();
-      cancelLook?.();
-      cancelHold?.();
+      cancelStatusRefresh?.();
+      cancelDebounce?.();
     },
     runtimeChanged() {
-      isWoken = true;
-      if (!isBusy) return wake();
+      isSyncPending = true;
+      if (!isSyncing) return requestSync();
       // A sync that waits, for example for an image pull, must not delay the status of other containers.
-      cancelLook ??= clock.setTimer(lookMs, () => {
-        cancelLook = undefined;
-        if (stage === 'syncing' || stage === 'terminating') void observe().then(tell, failed);
+      cancelStatusRefresh ??= clock.setTimer(statusRefreshMs, () => {
+        cancelStatusRefresh = undefined;
+        if (stage === 'syncing' || stage === 'terminating') void observe().then(flushStatus, onSyncError);
       });
     },
-    wake,
+    requestSync,
   };
 }
 
@@ -563,16 +569,16 @@ function startsNothing({ ephemeral, init, regular }: PodActions): boolean {
 }
 
 /** Reports whether an update requires a sync: most updates are the kubelet's own status writes. */
-function asksForMore(before: Pod, after: Pod): boolean {
+function requiresSync(before: Pod, after: Pod): boolean {
   const { metadata: a } = before;
   const { metadata: b } = after;
   if (a.generation !== b.generation || (a.generation === undefined && !isSame(before.spec, after.spec))) return true;
   // Environment variables keep the metadata of the container start; files of downward API volumes are updated.
-  return hasFilesOfMetadata(after) && (!isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations));
+  return hasMetadataFiles(after) && (!isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations));
 }
 
 /** Reports whether conditions of other controllers changed, which readiness gates may depend on. */
-function isJudgedAnew(before: Pod, after: Pod): boolean {
+function haveForeignConditionsChanged(before: Pod, after: Pod): boolean {
   if (before.status === after.status) return false;
   const foreign = (pod: Pod) => (pod.status?.conditions ?? []).filter(({ type }) => !isKubeletCondition(type));
   return !isSame(foreign(before), foreign(after));

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isPodReady } from '@kruise/machinery/pods';
-import { aPod } from './fixtures.ts';
-import { victimsFor } from './preemption.ts';
+import { makePod } from './fixtures.ts';
+import { selectVictims } from './preemption.ts';
 import { startTestNode } from './testing/test-node.ts';
 
 type Qos = 'BestEffort' | 'Burstable' | 'Guaranteed';
 
 function candidate(name: string, qosClass: Qos, cpu: number, priority = 0) {
-  return { pod: aPod({ metadata: { name }, status: { qosClass }, priority }), requests: new Map([['cpu', cpu]]) };
+  return { pod: makePod({ metadata: { name }, status: { qosClass }, priority }), requests: new Map([['cpu', cpu]]) };
 }
 
 const rows: readonly (readonly [
@@ -54,7 +54,7 @@ const rows: readonly (readonly [
 ];
 for (const [name, missing, candidates, victims] of rows) {
   test(name, () => {
-    const found = victimsFor(new Map([['cpu', missing]]), candidates);
+    const found = selectVictims(new Map([['cpu', missing]]), candidates);
     assert.equal(found.map(({ pod }) => pod.metadata.name).join(' '), victims);
   });
 }
@@ -63,7 +63,7 @@ test('a critical Pod preempts other Pods', async () => {
   await using node = await startTestNode({ kubelet: { staticPodPath: '/manifests' } });
   const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '3' } } }] });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   await node.runtime.files.makeDirectory('/manifests');
   const manifest = {
     kind: 'Pod',
@@ -71,7 +71,7 @@ test('a critical Pod preempts other Pods', async () => {
     spec: { containers: [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '2' } } }] },
   };
   await node.runtime.files.writeFile('/manifests/vital.yaml', JSON.stringify(manifest));
-  await node.until('vital-node-1', isReady);
+  await node.waitUntil('vital-node-1', isReady);
   const { status } = await node.get('web');
   assert.deepEqual(
     [status?.phase, status?.reason, status?.message],

@@ -4,19 +4,19 @@ import { test } from 'node:test';
 import type { Probe } from '@kruise/api/core/probe';
 import { GrpcError } from '@kruise/client/grpc/status';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import type { HostNetwork, HttpAnswer, HttpRequest } from '../cri/runtime.ts';
-import { aContainer } from './fixtures.ts';
+import type { HostNetwork, HttpRequest, HttpResponse } from '../cri/runtime.ts';
+import { makeContainer } from './fixtures.ts';
 import { runHook, runProbe } from './probe-handlers.ts';
 
 type Node = Parameters<typeof runProbe>[0];
 
 const target = {
-  container: aContainer('c', { ports: [{ name: 'http', containerPort: 8080 }] }),
+  container: makeContainer('c', { ports: [{ name: 'http', containerPort: 8080 }] }),
   containerId: 'id',
   podIP: '10.0.0.1',
 };
 
-function answer(status: number, { body = '', location }: { body?: string; location?: string } = {}): HttpAnswer {
+function answer(status: number, { body = '', location }: { body?: string; location?: string } = {}): HttpResponse {
   return { status, headers: location ? { location } : {}, body: Buffer.from(body) };
 }
 
@@ -34,7 +34,7 @@ async function outcome(node: Node, probe: Probe): Promise<string> {
   return `${result}: ${output}`;
 }
 
-const httpRows: readonly (readonly [name: string, answers: HttpAnswer[], expected: string])[] = [
+const httpRows: readonly (readonly [name: string, answers: HttpResponse[], expected: string])[] = [
   ['200 is success', [answer(200, { body: 'fine' })], 'success: fine'],
   ['399 is success', [answer(399)], 'success: '],
   ['400 is failure', [answer(400)], 'failure: HTTP probe failed with statuscode: 400'],
@@ -157,10 +157,13 @@ const { signal } = new AbortController();
 
 test('an HTTP hook succeeds with any response', async () => {
   const warned: string[] = [];
-  const whom = { ...target, warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`) };
+  const hookTarget = {
+    ...target,
+    warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`),
+  };
   const hook = { httpGet: { port: 80 } };
-  await runHook(nodeWith({ request: async () => answer(500) }), virtualClock(), hook, whom, signal);
-  await assert.rejects(runHook(nodeWith({}), virtualClock(), hook, whom, signal));
+  await runHook(nodeWith({ request: async () => answer(500) }), virtualClock(), hook, hookTarget, signal);
+  await assert.rejects(runHook(nodeWith({}), virtualClock(), hook, hookTarget, signal));
   assert.deepEqual(warned, []);
 });
 
@@ -174,8 +177,11 @@ test('an HTTPS hook falls back to HTTP with a warning', async () => {
   };
   const httpHeaders = [{ name: 'Authorization', value: 'secret' }];
   const hook = { httpGet: { port: 8443, scheme: 'HTTPS' as const, httpHeaders } };
-  const whom = { ...target, warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`) };
-  await runHook(nodeWith({ request }), virtualClock(), hook, whom, signal);
+  const hookTarget = {
+    ...target,
+    warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`),
+  };
+  await runHook(nodeWith({ request }), virtualClock(), hook, hookTarget, signal);
   assert.deepEqual(asked, ['https true', 'http false']);
   assert.deepEqual(warned, [
     'LifecycleHTTPFallback: request to HTTPS lifecycle hook 10.0.0.1:8443 got HTTP response, retry with HTTP succeeded',

@@ -3,7 +3,7 @@ import type { Container } from '@kruise/api/core/container';
 import type { HTTPGetAction, LifecycleHandler, ProbeHandler } from '@kruise/api/core/probe';
 import { GrpcError, goErrorText } from '@kruise/client/grpc/status';
 import { after, type Clock } from '@kruise/values/clock';
-import type { HttpAnswer, NodeRuntime } from '../cri/runtime.ts';
+import type { HttpResponse, NodeRuntime } from '../cri/runtime.ts';
 import { expand } from './expansion.ts';
 import { descriptionOf, rpcTextOf } from './runtime-error.ts';
 
@@ -80,17 +80,17 @@ async function probeHttp(
   let location = first;
   try {
     for (let redirects = 0; ; redirects++) {
-      const answer = await within(clock, seconds, (signal) =>
+      const response = await withTimeout(clock, seconds, (signal) =>
         network.request({ ...location, headers, maxBodyBytes: maxOutputBytes }, { signal }),
       );
-      const next = answer && redirectOf(answer, location);
-      if (!answer) {
+      const next = response && redirectOf(response, location);
+      if (!response) {
         const output = `Get ${JSON.stringify(urlOf(location).href)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`;
         return { result: 'failure', output };
       }
-      if (!next) return judged(answer);
+      if (!next) return outcomeOfResponse(response);
       if (next.host !== first.host) {
-        return { result: 'warning', output: `Probe terminated redirects, Response body: ${textOf(answer.body)}` };
+        return { result: 'warning', output: `Probe terminated redirects, Response body: ${textOf(response.body)}` };
       }
       if (redirects === maxRedirects) {
         return {
@@ -105,16 +105,16 @@ async function probeHttp(
   }
 }
 
-function judged({ status, body }: HttpAnswer): ProbeOutcome {
+function outcomeOfResponse({ status, body }: HttpResponse): ProbeOutcome {
   if (status < 200 || status >= 400) {
     return { result: 'failure', output: `HTTP probe failed with statuscode: ${status}` };
   }
   return { result: 'success', output: textOf(body) };
 }
 
-function redirectOf({ status, headers }: HttpAnswer, from: Location): Location | undefined {
+function redirectOf({ status, headers }: HttpResponse, from: Location): Location | undefined {
   const { location } = headers;
-  return status >= 300 && status < 400 && location ? placeOf(new URL(location, urlOf(from))) : undefined;
+  return status >= 300 && status < 400 && location ? locationOfUrl(new URL(location, urlOf(from))) : undefined;
 }
 
 /** Request target of an HTTP probe. */
@@ -131,19 +131,19 @@ const plainPath = /^(\/[\w~-][\w~.-]*)*\/?$/;
 function locationOf(action: HTTPGetAction, { container, podIP }: Target): Location {
   const host = action.host || podIP;
   const port = portOf(action.port, container);
-  const { path: asked = '/' } = action;
-  const path = asked.startsWith('/') ? asked : `/${asked}`;
+  const { path: requestedPath = '/' } = action;
+  const path = requestedPath.startsWith('/') ? requestedPath : `/${requestedPath}`;
   const scheme = action.scheme === 'HTTPS' ? 'https' : 'http';
   const location = { scheme, host, port, path } as const;
   // Most locations need no normalization; constructing a URL costs more than the rest of the probe.
-  return plainAddress.test(host) && plainPath.test(path) ? location : placeOf(urlOf(location));
+  return plainAddress.test(host) && plainPath.test(path) ? location : locationOfUrl(urlOf(location));
 }
 
 function urlOf({ scheme, host, port, path }: Location): URL {
   return new URL(path, `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
-function placeOf(url: URL): Location {
+function locationOfUrl(url: URL): Location {
   const scheme = url.protocol === 'https:' ? 'https' : 'http';
   return {
     scheme,
@@ -155,18 +155,18 @@ function placeOf(url: URL): Location {
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-const usual: Headers = [
+const defaultHeaders: Headers = [
   ['User-Agent', userAgent],
   ['Accept', '*/*'],
 ];
-const usualOnly: Headers = [...usual, ['Connection', 'close']];
+const defaultHeadersOnly: Headers = [...defaultHeaders, ['Connection', 'close']];
 
 /** Returns the requested headers plus the default ones; an empty requested header removes the default header. */
 function probeHeaders({ httpHeaders = [] }: HTTPGetAction): Headers {
-  if (httpHeaders.length === 0) return usualOnly;
-  const given = new Set(httpHeaders.map(({ name }) => name.toLowerCase()));
+  if (httpHeaders.length === 0) return defaultHeadersOnly;
+  const requestedNames = new Set(httpHeaders.map(({ name }) => name.toLowerCase()));
   return [
-    ...usual.filter(([name]) => !given.has(name.toLowerCase())),
+    ...defaultHeaders.filter(([name]) => !requestedNames.has(name.toLowerCase())),
     ...httpHeaders
       .filter(({ name, value }) => value !== '' || !/^(user-agent|accept)$/i.test(name))
       .map(({ name, value }) => [name, value] as const),
@@ -181,7 +181,7 @@ async function probeTcp(
   seconds: number,
 ): Promise<ProbeOutcome> {
   try {
-    const socket = await within(clock, seconds, (signal) => network.connect(target, { signal }));
+    const socket = await withTimeout(clock, seconds, (signal) => network.connect(target, { signal }));
     if (!socket) return { result: 'failure', output: `dial tcp ${target.host}:${target.port}: i/o timeout` };
     socket.destroy();
     return { result: 'success', output: '' };
@@ -197,7 +197,7 @@ async function probeGrpc(
   seconds: number,
 ): Promise<ProbeOutcome> {
   try {
-    const health = await within(clock, seconds, (signal) => network.checkHealth(target, { signal }));
+    const health = await withTimeout(clock, seconds, (signal) => network.checkHealth(target, { signal }));
     if (health === undefined) {
       return { result: 'failure', output: `timeout: health rpc did not complete within ${seconds}s` };
     }
@@ -213,7 +213,11 @@ async function probeGrpc(
 }
 
 /** Returns the result of the work, or undefined on timeout. */
-function within<T>(clock: Clock, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+function withTimeout<T>(
+  clock: Clock,
+  seconds: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
   const limit = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
   const cancel = clock.setTimer(seconds * 1000, () => {
@@ -236,14 +240,14 @@ function within<T>(clock: Clock, seconds: number, work: (signal: AbortSignal) =>
 
 /** Resolves a port that is given as a number or by name. */
 export function portOf(port: number | string, { ports = [] }: Container): number {
-  if (typeof port === 'number') return checked(port);
+  if (typeof port === 'number') return checkPort(port);
   const named = ports.find(({ name }) => name === port)?.containerPort;
-  if (named !== undefined) return checked(named);
-  if (/^\d+$/.test(port)) return checked(Number(port));
+  if (named !== undefined) return checkPort(named);
+  if (/^\d+$/.test(port)) return checkPort(Number(port));
   throw new Error(`strconv.Atoi: parsing ${JSON.stringify(port)}: invalid syntax`);
 }
 
-function checked(port: number): number {
+function checkPort(port: number): number {
   if (port > 0 && port < 65536) return port;
   throw new Error(`invalid port number: ${port}`);
 }
@@ -269,13 +273,13 @@ export async function runHook(
     const command = (handler.exec.command ?? []).join(' ');
     throw new Error(`command '${command}' exited with ${exitCode}: ${output}`);
   }
-  if (handler.httpGet) return askHook(node, handler.httpGet, target, signal);
+  if (handler.httpGet) return runHttpHook(node, handler.httpGet, target, signal);
   if (handler.sleep) return after(clock, handler.sleep.seconds * 1000, signal);
   throw new Error('invalid handler: no known action');
 }
 
 /** Runs an HTTP hook. Every HTTP response counts as success. */
-async function askHook(
+async function runHttpHook(
   { network }: Node,
   action: HTTPGetAction,
   target: HookTarget,
@@ -288,7 +292,7 @@ async function askHook(
   try {
     await network.request({ ...location, headers }, { signal });
   } catch (error) {
-    if (location.scheme !== 'https' || !speaksPlainly(error)) throw error;
+    if (location.scheme !== 'https' || !isPlainHttpResponse(error)) throw error;
     const plain = headers.filter(([name]) => name.toLowerCase() !== 'authorization');
     await network.request({ ...location, scheme: 'http', headers: plain }, { signal });
     const message = `request to HTTPS lifecycle hook ${urlOf(location).host} got HTTP response, retry with HTTP succeeded`;
@@ -297,7 +301,7 @@ async function askHook(
 }
 
 /** Reports whether a server answered a TLS request in plain HTTP. */
-function speaksPlainly(error: unknown): boolean {
+function isPlainHttpResponse(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER';
 }

@@ -6,9 +6,9 @@ import type { ProbeType } from './probe-state.ts';
 /** Metrics of one probe of one container. */
 export type ProbeSeries = {
   /** Records one probe with its duration; the outcome is undefined if the result is unknown. */
-  checked(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void;
+  observe(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void;
   /** Deletes the series when the Pod is removed. */
-  forget(): void;
+  remove(): void;
 };
 
 /** Probe metrics of a kubelet. */
@@ -39,52 +39,52 @@ export function createProbeMetrics(): ProbeMetrics {
     registry,
     of({ metadata }, container, type) {
       const { name: pod = '', namespace = '', uid = '' } = metadata;
-      return new HeldSeries(families, { container, namespace, pod, uid, type });
+      return new CachedProbeSeries(families, { container, namespace, pod, uid, type });
     },
   };
 }
 
 type Families = { readonly counts: Metric<Counter>; readonly durations: Metric<Histogram> };
-type Checked = {
+type ProbeLabels = {
   readonly container: string;
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
   readonly type: ProbeType;
 };
-type Held<S> = { readonly labels: readonly string[]; readonly series: S };
+type CachedSeries<S> = { readonly labels: readonly string[]; readonly series: S };
 
 /** A class rather than closures, because each container has several instances. */
-class HeldSeries implements ProbeSeries {
+class CachedProbeSeries implements ProbeSeries {
   readonly #families: Families;
-  readonly #checked: Checked;
-  readonly #counters: { -readonly [R in keyof typeof resultNames]?: Held<Counter> } = {};
-  #duration: Held<Histogram> | undefined;
+  readonly #checked: ProbeLabels;
+  readonly #counters: { -readonly [R in keyof typeof resultNames]?: CachedSeries<Counter> } = {};
+  #duration: CachedSeries<Histogram> | undefined;
 
-  constructor(families: Families, checked: Checked) {
+  constructor(families: Families, observe: ProbeLabels) {
     this.#families = families;
-    this.#checked = checked;
+    this.#checked = observe;
   }
 
-  checked(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void {
+  observe(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void {
     const { counts, durations } = this.#families;
     const { container, namespace, pod, uid, type } = this.#checked;
     const result = outcome ?? 'unknown';
-    this.#counters[result] ??= held(counts, [container, namespace, pod, uid, type, resultNames[result]]);
+    this.#counters[result] ??= cacheSeries(counts, [container, namespace, pod, uid, type, resultNames[result]]);
     this.#counters[result].series.increase();
     // The duration of a failed probe is usually its timeout, so only successful probes are observed.
     if (outcome !== 'success') return;
-    this.#duration ??= held(durations, [container, namespace, pod, type]);
+    this.#duration ??= cacheSeries(durations, [container, namespace, pod, type]);
     this.#duration.series.observe(durationSeconds);
   }
 
-  forget(): void {
+  remove(): void {
     const { counts, durations } = this.#families;
-    for (const { labels } of Object.values(this.#counters)) counts.letGo(labels);
-    if (this.#duration) durations.letGo(this.#duration.labels);
+    for (const { labels } of Object.values(this.#counters)) counts.detach(labels);
+    if (this.#duration) durations.detach(this.#duration.labels);
   }
 }
 
-function held<S>(metric: Metric<S>, labels: readonly string[]): Held<S> {
-  return { labels, series: metric.hold(labels) };
+function cacheSeries<S>(metric: Metric<S>, labels: readonly string[]): CachedSeries<S> {
+  return { labels, series: metric.attach(labels) };
 }

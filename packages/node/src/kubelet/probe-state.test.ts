@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { afterCheck, inheritedProbeState, initialProbeState, type ProbeType, type Thresholds } from './probe-state.ts';
+import {
+  inheritedProbeState,
+  initialProbeState,
+  nextProbeState,
+  type ProbeType,
+  type Thresholds,
+} from './probe-state.ts';
 
 /** Returns the result of a series of probes: `+` for success, `-` for failure. */
 function resultAfter(type: ProbeType, thresholds: Thresholds, checks: string) {
   let state = initialProbeState(type, 'id');
   for (const check of checks) {
-    if (!state.isOnHold) state = afterCheck(state, type, thresholds, check === '+' ? 'success' : 'failure');
+    if (!state.isOnHold) state = nextProbeState(state, type, thresholds, check === '+' ? 'success' : 'failure');
   }
   return `${state.result}${state.isOnHold ? ', on hold' : ''}`;
 }

@@ -47,16 +47,16 @@ export function inheritedProbeState(
 }
 
 /** Returns the state after one probe. */
-export function afterCheck(
+export function nextProbeState(
   state: ProbeState,
   type: ProbeType,
   { successThreshold = 1, failureThreshold = 3 }: Thresholds,
-  found: 'success' | 'failure',
+  outcome: 'success' | 'failure',
 ): ProbeState {
-  const run = state.last === found ? state.run + 1 : 1;
-  const counted = { ...state, last: found, run };
-  if (run < (found === 'success' ? successThreshold : failureThreshold)) return counted;
+  const run = state.last === outcome ? state.run + 1 : 1;
+  const next = { ...state, last: outcome, run };
+  if (run < (outcome === 'success' ? successThreshold : failureThreshold)) return next;
   // A container that will be restarted is not probed any more, and neither is one whose startup probe succeeded.
-  const isOnHold = type === 'Startup' || (type === 'Liveness' && found === 'failure');
-  return { ...counted, result: found, isOnHold, run: isOnHold ? 0 : run };
+  const isOnHold = type === 'Startup' || (type === 'Liveness' && outcome === 'failure');
+  return { ...next, result: outcome, isOnHold, run: isOnHold ? 0 : run };
 }

@@ -5,10 +5,10 @@ import type { Container } from '@kruise/api/core/container';
 import type { Probe } from '@kruise/api/core/probe';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import { aContainer, aPod, exited, inSandbox, type PodFixture, running } from './fixtures.ts';
+import { exited, inSandbox, makeContainer, makePod, type PodFixture, running } from './fixtures.ts';
 import { createProbeMetrics } from './probe-metrics.ts';
 import { createPodProbes } from './probes.ts';
-import { nothingRuns } from './runtime-pod.ts';
+import { emptyRuntimePod } from './runtime-pod.ts';
 
 const ports = { Startup: 1, Liveness: 2, Readiness: 3 } as const;
 const probe = (type: keyof typeof ports, more: Partial<Probe> = {}): Probe => ({
@@ -38,7 +38,7 @@ function checksOf(
     },
   } as unknown as NodeRuntime;
   let changes = 0;
-  const probes = createPodProbes(aPod({ containers: [aContainer('c', more)], ...pod }), {
+  const probes = createPodProbes(makePod({ containers: [makeContainer('c', more)], ...pod }), {
     runtime,
     clock,
     random: { next: () => 0.5 },
@@ -47,10 +47,10 @@ function checksOf(
     onChange: () => changes++,
   });
   const observe = (runtimePod = inSandbox(running('c', { startedAt: 0 }))) =>
-    probes.observe(aPod(), runtimePod, '10.0.0.1');
+    probes.observe(makePod(), runtimePod, '10.0.0.1');
   /** Starts the container while this kubelet runs. */
   const begin = () => {
-    observe(nothingRuns);
+    observe(emptyRuntimePod);
     observe();
   };
   return { clock, probes, asked, events, observe, begin, changes: () => changes };
@@ -174,7 +174,7 @@ test('a terminating Pod has only readiness probes', async () => {
   );
   checks.begin();
   await checks.clock.advanceAsync(500);
-  checks.probes.stopLethal();
+  checks.probes.stopLivenessAndStartup();
   await checks.clock.advanceAsync(2000);
   checks.probes.stop();
   assert.deepEqual(checks.asked, ['Liveness 0', 'Readiness 0', 'Readiness 1', 'Readiness 2']);

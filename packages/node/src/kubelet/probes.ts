@@ -5,15 +5,15 @@ import type { Probe } from '@kruise/api/core/probe';
 import type { CancelTimer, Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import type { ProbeVerdicts } from './container-statuses.ts';
+import type { ProbeResults } from './container-statuses.ts';
 import { containersOf, type PodContainer } from './containers.ts';
-import type { ProbeFindings } from './pod-actions.ts';
+import type { ProbeOutcomes } from './pod-actions.ts';
 import { type ProbeOutcome, runProbe } from './probe-handlers.ts';
 import type { ProbeMetrics, ProbeSeries } from './probe-metrics.ts';
 import {
-  afterCheck,
   inheritedProbeState,
   initialProbeState,
+  nextProbeState,
   type ProbeResult,
   type ProbeState,
   type ProbeType,
@@ -21,18 +21,18 @@ import {
 import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
 
 /** Probes of a Pod. */
-export type PodProbes = ProbeVerdicts &
-  ProbeFindings & {
+export type PodProbes = ProbeResults &
+  ProbeOutcomes & {
     /** Starts the probes of containers that run now, and stops those of containers that do not. */
     observe(pod: Pod, runtimePod: RuntimePod, podIP: string): void;
     /**
      * Stops liveness and startup probes of a terminating Pod, which must not restart containers; readiness probes
      * continue.
      */
-    stopLethal(): void;
+    stopLivenessAndStartup(): void;
     stop(): void;
     /** Reports whether a probe without an initial delay has not returned its first result yet. */
-    areFirstUnderWay(): boolean;
+    isAwaitingFirstResult(): boolean;
   };
 
 /** Dependencies of the prober. */
@@ -56,9 +56,9 @@ export function hasProbes(pod: Pod): boolean {
 /** Prober of Pods without probes. */
 export const noProbes: PodProbes = {
   observe() {},
-  stopLethal() {},
+  stopLivenessAndStartup() {},
   stop() {},
-  areFirstUnderWay: () => false,
+  isAwaitingFirstResult: () => false,
   hasStarted: () => true,
   isReady: () => true,
   liveness: () => undefined,
@@ -112,7 +112,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
   );
   let podIP = '';
   let isFirst = true;
-  let isEnding = false;
+  let isTerminating = false;
   let isStopped = false;
 
   const checkOf = (name: string, type: ProbeType) =>
@@ -126,7 +126,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
 
   function isDue(check: Check): boolean {
     if (isStopped || !check.isRunning || !check.state || check.state.isOnHold) return false;
-    if (isEnding && check.type !== 'Readiness') return false;
+    if (isTerminating && check.type !== 'Readiness') return false;
     const { name } = check.podContainer.container;
     return (check.type === 'Startup') !== hasStarted(name, check.state.containerId);
   }
@@ -140,7 +140,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
   }
 
   /** Schedules a probe as early as possible, unless it is already scheduled. */
-  function begin(check: Check): void {
+  function scheduleFirst(check: Check): void {
     if (!isDue(check) || check.cancel || check.isBusy) return;
     const from = check.startedAt + (check.probe.initialDelaySeconds ?? 0) * 1000;
     // A restarted kubelet finds all its containers at once; the random delay spreads their first probes.
@@ -155,22 +155,22 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     const { state, podContainer, type, probe } = check;
     if (!state || !isDue(check)) return;
     check.isBusy = true;
-    const begunAt = clock.now();
-    const found = await outcomeOf(check, state.containerId);
+    const startedAt = clock.now();
+    const outcome = await outcomeOf(check, state.containerId);
     check.isBusy = false;
     check.isAwaited = false;
     if (isStopped) return;
     check.series ??= metrics.of(pod, podContainer.container.name, type);
-    check.series.checked(found, (clock.now() - begunAt) / 1000);
+    check.series.observe(outcome, (clock.now() - startedAt) / 1000);
     // The container may have been replaced or have exited during the probe.
     if (check.state !== state || !isDue(check)) {
-      if (check.state !== state) begin(check);
+      if (check.state !== state) scheduleFirst(check);
       return;
     }
-    if (found) {
-      check.state = afterCheck(state, type, probe, found);
+    if (outcome) {
+      check.state = nextProbeState(state, type, probe, outcome);
       if (check.state.result !== state.result) {
-        if (type === 'Startup') for (const each of checks) if (each.podContainer === podContainer) begin(each);
+        if (type === 'Startup') for (const each of checks) if (each.podContainer === podContainer) scheduleFirst(each);
         onChange(type);
       }
     }
@@ -217,7 +217,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     check.isRunning = newest?.state === 'running';
     if (check.isRunning && newest) {
       check.startedAt = newest.startedAt;
-      begin(check);
+      scheduleFirst(check);
       return;
     }
     check.cancel?.();
@@ -232,32 +232,32 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
       for (const check of checks) observeCheck(check, newestOf(runtimePod, check.podContainer.container.name));
       isFirst = false;
     },
-    stopLethal() {
-      isEnding = true;
+    stopLivenessAndStartup() {
+      isTerminating = true;
       for (const check of checks) {
         if (check.type === 'Readiness') continue;
         check.cancel?.();
         check.cancel = undefined;
         if (check.state) check.state = { ...check.state, result: 'success' };
       }
-      for (const check of checks) begin(check);
+      for (const check of checks) scheduleFirst(check);
     },
     stop() {
       isStopped = true;
       for (const check of checks) {
         check.cancel?.();
-        check.series?.forget();
+        check.series?.remove();
       }
     },
-    areFirstUnderWay: () =>
+    isAwaitingFirstResult: () =>
       checks.some(({ isAwaited, isBusy, cancel }) => isAwaited && (isBusy || cancel !== undefined)),
     hasStarted,
     isReady: (name, id) => !checkOf(name, 'Readiness') || resultOf(name, 'Readiness', id) === 'success',
-    liveness: (id) => findingOf('Liveness', id),
-    startup: (id) => findingOf('Startup', id),
+    liveness: (id) => outcomeFor('Liveness', id),
+    startup: (id) => outcomeFor('Startup', id),
   };
 
-  function findingOf(type: ProbeType, id: string): 'success' | 'failure' | undefined {
+  function outcomeFor(type: ProbeType, id: string): 'success' | 'failure' | undefined {
     const result = checks.find((each) => each.type === type && each.state?.containerId === id)?.state?.result;
     return result === 'unknown' ? undefined : result;
   }

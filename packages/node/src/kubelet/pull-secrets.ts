@@ -14,7 +14,7 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): reado
   return secrets
     .flatMap(entriesOf)
     .sort((a, b) => (a.place < b.place ? 1 : a.place > b.place ? -1 : 0))
-    .filter(({ place }) => covers(place, repository))
+    .filter(({ place }) => matchesRepository(place, repository))
     .map(({ auth }) => auth);
 }
 
@@ -29,12 +29,13 @@ export async function nodeSecretsOf(files: HostFiles, directory: string): Promis
 }
 
 function entriesOf({ type, data }: Secret): Entry[] {
-  if (type === 'kubernetes.io/dockerconfigjson') return entriesIn(fieldsOf(decoded(data?.['.dockerconfigjson'])).auths);
-  if (type === 'kubernetes.io/dockercfg') return entriesIn(decoded(data?.['.dockercfg']));
+  if (type === 'kubernetes.io/dockerconfigjson')
+    return entriesOfAuths(fieldsOf(decodeJson(data?.['.dockerconfigjson'])).auths);
+  if (type === 'kubernetes.io/dockercfg') return entriesOfAuths(decodeJson(data?.['.dockercfg']));
   return [];
 }
 
-function decoded(base64: string | undefined): unknown {
+function decodeJson(base64: string | undefined): unknown {
   if (base64 === undefined) return undefined;
   try {
     return JSON.parse(Buffer.from(base64, 'base64').toString());
@@ -51,21 +52,21 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
     : {};
 }
 
-function textIn(value: unknown): string | undefined {
+function nonEmptyString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function entriesIn(auths: unknown): Entry[] {
+function entriesOfAuths(auths: unknown): Entry[] {
   return Object.entries(fieldsOf(auths)).map(([place, entry]) => {
     const { username, password, auth, identitytoken } = fieldsOf(entry);
-    const pair = textIn(auth);
-    const identityToken = textIn(identitytoken);
+    const pair = nonEmptyString(auth);
+    const identityToken = nonEmptyString(identitytoken);
     const [user, ...rest] = pair === undefined ? [] : Buffer.from(pair, 'base64').toString().split(':');
     return {
       place: place.replace(/^https?:\/\//, '').replace(/\/(v1|v2)?\/?$/, ''),
       auth: {
-        username: user ?? textIn(username) ?? '',
-        password: user === undefined ? (textIn(password) ?? '') : rest.join(':'),
+        username: user ?? nonEmptyString(username) ?? '',
+        password: user === undefined ? (nonEmptyString(password) ?? '') : rest.join(':'),
         ...(identityToken === undefined ? {} : { identityToken }),
       },
     };
@@ -76,7 +77,7 @@ function entriesIn(auths: unknown): Entry[] {
  * Reports whether a registry pattern such as `*.example.com:5000/team` matches a repository: the host by labels with
  * globs, the path by prefix.
  */
-function covers(place: string, repository: string): boolean {
+function matchesRepository(place: string, repository: string): boolean {
   const [host = '', ...path] = place.split('/');
   const [wantedHost = '', ...wantedPath] = repository.split('/');
   const isHub = (name: string) => name === 'docker.io' || name === 'index.docker.io';

@@ -2,9 +2,9 @@
 import type { ContainerStatus, PodSandboxStatus } from '../cri/messages.ts';
 import { instantOfNanoseconds } from '../cri/nanoseconds.ts';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import { originOf } from './container-config.ts';
+import { readContainerAnnotations } from './container-config.ts';
 import { actualResourcesOf } from './linux-resources.ts';
-import { isGone } from './runtime-error.ts';
+import { isNotFoundError } from './runtime-error.ts';
 import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime-pod.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
@@ -30,7 +30,7 @@ export async function readRuntimePod(
       for (const each of statuses) found.push({ sandboxId: id, status: each });
     } catch (error) {
       // A sandbox that disappears during the read is skipped.
-      if (!isGone(error)) throw error;
+      if (!isNotFoundError(error)) throw error;
     }
   }
   const containers: RuntimeContainer[] = [];
@@ -39,7 +39,7 @@ export async function readRuntimePod(
     const before = known.containers.find(({ id }) => id === status.id);
     if (before?.state === 'exited') containers.push(before);
     else if (status.state !== 'CONTAINER_EXITED') containers.push(containerOf(sandboxId, status, status.message));
-    else containers.push(containerOf(sandboxId, status, await lastWordsOf(runtime, status)));
+    else containers.push(containerOf(sandboxId, status, await terminationMessageOf(runtime, status)));
   }
   if (sandboxes.length > 1) sandboxes.sort(newestFirst);
   return { sandboxes: sandboxes.map(sandboxOf), containers };
@@ -52,8 +52,8 @@ function newestFirst(a: { readonly createdAt: bigint }, b: { readonly createdAt:
 
 async function statusesIn(runtime: NodeRuntime, podSandboxId: string): Promise<ContainerStatus[]> {
   const { containers } = await runtime.listContainers({ filter: { podSandboxId } });
-  const answers = await Promise.all(containers.map(({ id }) => runtime.containerStatus({ containerId: id })));
-  return answers.map(({ status }) => status);
+  const responses = await Promise.all(containers.map(({ id }) => runtime.containerStatus({ containerId: id })));
+  return responses.map(({ status }) => status);
 }
 
 function sandboxOf({ id, metadata, state, createdAt, network, linux }: PodSandboxStatus): RuntimeSandbox {
@@ -91,7 +91,7 @@ function containerOf(sandboxId: string, status: ContainerStatus, message: string
     exitCode: status.exitCode,
     reason: status.reason,
     message,
-    ...originOf(status.annotations),
+    ...readContainerAnnotations(status.annotations),
     image: imageNameOf(status.image),
     imageRef: status.imageRef,
     ...(resources ? { resources } : {}),
@@ -109,21 +109,26 @@ const maxLogLines = 80;
 const maxLogBytes = 2048;
 
 /** Returns the termination message of a container, or the end of its log if the policy is FallbackToLogsOnError. */
-async function lastWordsOf(runtime: NodeRuntime, status: ContainerStatus): Promise<string> {
+async function terminationMessageOf(runtime: NodeRuntime, status: ContainerStatus): Promise<string> {
   const { annotations, mounts, message, reason, exitCode } = status;
   const path = annotations['io.kubernetes.container.terminationMessagePath'];
   // The kubelet's own file is mounted last, over any volume that the Pod mounts there.
   const file = path ? mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath : undefined;
-  let words = file ? await readIfThere(runtime, file) : '';
+  let terminationMessage = file ? await readFileIfExists(runtime, file) : '';
   const policy = annotations['io.kubernetes.container.terminationMessagePolicy'];
-  if (words === '' && policy === 'FallbackToLogsOnError' && exitCode !== 0 && reason !== 'ContainerCannotRun') {
-    words = await endOfLog(runtime, status.id);
+  if (
+    terminationMessage === '' &&
+    policy === 'FallbackToLogsOnError' &&
+    exitCode !== 0 &&
+    reason !== 'ContainerCannotRun'
+  ) {
+    terminationMessage = await tailLog(runtime, status.id);
   }
-  if (message === '') return words;
-  return words === '' ? message : `${message}: ${words}`;
+  if (message === '') return terminationMessage;
+  return terminationMessage === '' ? message : `${message}: ${terminationMessage}`;
 }
 
-async function readIfThere({ files }: NodeRuntime, path: string): Promise<string> {
+async function readFileIfExists({ files }: NodeRuntime, path: string): Promise<string> {
   try {
     return Buffer.from(await files.readFile(path, { tailBytes: maxMessageBytes })).toString();
   } catch (error) {
@@ -132,7 +137,7 @@ async function readIfThere({ files }: NodeRuntime, path: string): Promise<string
   }
 }
 
-async function endOfLog({ logs }: NodeRuntime, containerId: string): Promise<string> {
+async function tailLog({ logs }: NodeRuntime, containerId: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   try {
     for await (const { content, isPartial } of logs.read({ containerId, tailLines: maxLogLines })) {
@@ -140,7 +145,7 @@ async function endOfLog({ logs }: NodeRuntime, containerId: string): Promise<str
       if (!isPartial) chunks.push(Buffer.from('\n'));
     }
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isNotFoundError(error)) throw error;
   }
   return Buffer.concat(chunks).subarray(-maxLogBytes).toString();
 }

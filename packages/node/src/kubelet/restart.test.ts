@@ -18,13 +18,13 @@ test('a started and ready container stays so and is still probed', async () => {
       { name: 'c', image: 'nginx:1.25', startupProbe: probe, readinessProbe: { ...probe, failureThreshold: 1 } },
     ],
   });
-  const before = await node.until('web', isReady);
+  const before = await node.waitUntil('web', isReady);
   const seen = node.history.length;
   await node.restart();
-  await node.pass(20);
+  await node.advance(20);
   assert.deepEqual((await node.get('web')).status, before?.status);
   assert.deepEqual(node.history.slice(seen), []);
-  await node.until('web', (pod) => !isReady(pod));
+  await node.waitUntil('web', (pod) => !isReady(pod));
 });
 
 test('an unready container does not become ready', async () => {
@@ -33,9 +33,9 @@ test('an unready container does not become ready', async () => {
     annotations: { 'sim.kruise.io/answers': '503' },
     containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 } } }],
   });
-  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Running');
   await node.restart();
-  await node.pass(30);
+  await node.advance(30);
   assert.equal(isReady(await node.get('web')), false);
 });
 
@@ -50,10 +50,10 @@ test('a container that was created and never started is replaced and does not st
     },
   });
   await node.create({});
-  await node.pass(5);
+  await node.advance(5);
   Object.assign(node.runtime, { startContainer });
   await node.restart();
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   await assert.rejects(late[0]!());
   const { containers } = await node.runtime.listContainers({});
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('a container that was created and never started is replaced and does not st
 test('a sandbox created for a deleted Pod is removed', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/sandbox-latency': '30s' } });
-  await node.pass(2);
+  await node.advance(2);
   const { runPodSandbox } = node.runtime;
   void runPodSandbox(
     {
@@ -77,7 +77,7 @@ test('a sandbox created for a deleted Pod is removed', async () => {
     {},
   );
   await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
-  await node.pass(60);
+  await node.advance(60);
   assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
 });
 
@@ -95,14 +95,14 @@ for (const [name, annotations, isReached] of [
   test(`the restart count of ${name} continues without runtime state`, async () => {
     await using node = await startTestNode();
     await node.create({ annotations });
-    const before = await node.until('web', isReached);
+    const before = await node.waitUntil('web', isReached);
     await node.stop();
     for (const { id } of (await node.runtime.listPodSandbox({})).items) {
       await node.runtime.removePodSandbox({ podSandboxId: id });
     }
     await node.restart();
     const count = before!.status!.containerStatuses![0]!.restartCount;
-    await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.running != null);
+    await node.waitUntil('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.running != null);
     const after = (await node.get('web')).status!;
     assert.equal(after.containerStatuses?.[0]?.restartCount, count + 1);
     assert.equal(after.startTime, before!.status!.startTime);

@@ -13,6 +13,6 @@ export function rpcTextOf(error: unknown): string {
 }
 
 /** Reports whether an error means that the sandbox or container does not exist. */
-export function isGone(error: unknown): boolean {
+export function isNotFoundError(error: unknown): boolean {
   return error instanceof GrpcError && error.code === 'NOT_FOUND';
 }

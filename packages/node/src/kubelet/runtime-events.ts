@@ -6,7 +6,7 @@ import type { RuntimeService } from '../cri/runtime.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
 /** Dependencies of the event source. */
-export type ListenContext = {
+export type RuntimeWatchContext = {
   readonly runtime: RuntimeService;
   readonly clock: Clock;
   /** True if runtime events are used when the runtime supports them. */
@@ -20,21 +20,21 @@ export type RuntimeListener = {
    * Called when sandboxes or containers of a Pod changed; `isThere` says whether the Pod has a ready sandbox or any
    * container left.
    */
-  changed(uid: string, isThere: boolean): void;
+  onPodChange(uid: string, exists: boolean): void;
   /** Called after a reconnect: any event may have been missed. */
-  missed(): void;
+  onReconnect(): void;
   /** Called after a relist that was requested at this time. */
-  listed(askedAt: Instant): void;
+  onRelist(requestedAt: Instant): void;
   /** Called when the connection to the runtime becomes healthy or unhealthy. */
-  heard(isHeard: boolean): void;
+  onHealthChange(isHealthy: boolean): void;
 };
 
 const relistMs = 1000;
 const reconnectMs = 1000;
 
 /** Watches the runtime until the signal is aborted. */
-export async function followRuntime(
-  context: ListenContext,
+export async function watchRuntime(
+  context: RuntimeWatchContext,
   listener: RuntimeListener,
   signal: AbortSignal,
 ): Promise<void> {
@@ -42,44 +42,44 @@ export async function followRuntime(
   if (!isEvented) return relist(context, listener, signal);
   while (!signal.aborted) {
     // A stream without events is healthy, too, unless it ends at once.
-    const cancel = clock.setTimer(reconnectMs, () => listener.heard(true), signal);
+    const cancel = clock.setTimer(reconnectMs, () => listener.onHealthChange(true), signal);
     try {
       for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
         const uid = podSandboxStatus?.labels[podUidLabel];
-        if (uid !== undefined) listener.changed(uid, podSandboxStatus?.state === 'SANDBOX_READY');
+        if (uid !== undefined) listener.onPodChange(uid, podSandboxStatus?.state === 'SANDBOX_READY');
       }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof GrpcError && error.code === 'UNIMPLEMENTED') return relist(context, listener, signal);
-      listener.heard(false);
+      listener.onHealthChange(false);
       onError(error);
     } finally {
       cancel();
     }
     await after(clock, reconnectMs, signal).catch(() => {});
-    listener.missed();
+    listener.onReconnect();
   }
 }
 
 async function relist(
-  { runtime, clock, onError }: ListenContext,
+  { runtime, clock, onError }: RuntimeWatchContext,
   listener: RuntimeListener,
   signal: AbortSignal,
 ): Promise<void> {
   let known = new Map<string, string>();
   while (!signal.aborted) {
-    const askedAt = clock.now();
+    const requestedAt = clock.now();
     try {
       const found = await statesOf(runtime, signal);
-      listener.heard(true);
+      listener.onHealthChange(true);
       for (const uid of new Set([...known.keys(), ...found.keys()])) {
-        if (known.get(uid) !== found.get(uid)) listener.changed(uid, found.has(uid));
+        if (known.get(uid) !== found.get(uid)) listener.onPodChange(uid, found.has(uid));
       }
       known = found;
-      listener.listed(askedAt);
+      listener.onRelist(requestedAt);
     } catch (error) {
       if (signal.aborted) return;
-      listener.heard(false);
+      listener.onHealthChange(false);
       onError(error);
     }
     await after(clock, relistMs, signal).catch(() => {});

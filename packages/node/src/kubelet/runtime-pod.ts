@@ -49,7 +49,7 @@ export type RuntimePod = {
 };
 
 /** Runtime state of a Pod without sandboxes. */
-export const nothingRuns: RuntimePod = { sandboxes: [], containers: [] };
+export const emptyRuntimePod: RuntimePod = { sandboxes: [], containers: [] };
 
 /** Returns the newest container with a name. */
 export function newestOf({ containers }: RuntimePod, name: string): RuntimeContainer | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aContainer, aPod, type PodFixture, sidecar } from './fixtures.ts';
+import { makeContainer, makePod, type PodFixture, sidecar } from './fixtures.ts';
 import { cgroupParentOf, oomScoreOf } from './linux-resources.ts';
 import { dnsConfigOf, logLinkOf, type NodeSettings, sandboxConfigOf } from './sandbox-config.ts';
 
@@ -14,7 +14,7 @@ const settings: NodeSettings = {
   podLogsDirectory: '/var/log/pods',
   containerLogsDirectory: '/var/log/containers',
 };
-const configOf = (pod: PodFixture = {}, attempt = 0) => sandboxConfigOf(aPod(pod), attempt, settings);
+const configOf = (pod: PodFixture = {}, attempt = 0) => sandboxConfigOf(makePod(pod), attempt, settings);
 
 test('a sandbox has the name, attempt, labels, annotations and log directory of its Pod', () => {
   const labels = { app: 'web', 'io.kubernetes.pod.name': 'forged' };
@@ -40,7 +40,7 @@ test('a sandbox has the hostname of its Pod unless it uses the host network', ()
 });
 
 test('a sandbox maps the ports of its regular containers', () => {
-  const web = aContainer('c', {
+  const web = makeContainer('c', {
     ports: [
       { containerPort: 80, hostPort: 8080, hostIP: '127.0.0.1' },
       { containerPort: 53, protocol: 'UDP' },
@@ -54,7 +54,7 @@ test('a sandbox maps the ports of its regular containers', () => {
 });
 
 test('a sandbox is privileged if any container is, and always has the default seccomp profile', () => {
-  const privileged = (is: boolean) => [aContainer('i', { securityContext: { privileged: is } })];
+  const privileged = (is: boolean) => [makeContainer('i', { securityContext: { privileged: is } })];
   const securityOf = (is: boolean) => configOf({ initContainers: privileged(is) }).linux?.securityContext;
   assert.deepEqual(securityOf(false), { privileged: false, seccomp: { profileType: 'RuntimeDefault' } });
   assert.equal(securityOf(true)?.privileged, true);
@@ -77,7 +77,7 @@ test('a sandbox has the sysctls, overhead and resources of its Pod', () => {
   const { linux } = configOf({
     securityContext: { sysctls: [{ name: 'net/core/somaxconn', value: '1024' }] },
     overhead: { cpu: '100m', memory: '64Mi' },
-    containers: [aContainer('c', { resources: { requests: { cpu: '1' }, limits: { cpu: '1', memory: '1Gi' } } })],
+    containers: [makeContainer('c', { resources: { requests: { cpu: '1' }, limits: { cpu: '1', memory: '1Gi' } } })],
   });
   assert.deepEqual(linux?.sysctls, { 'net.core.somaxconn': '1024' });
   assert.deepEqual(linux?.overhead, {
@@ -109,7 +109,7 @@ const groupRows = [
 ] as const;
 for (const [qosClass, cgroupfs, systemd] of groupRows) {
   test(`a ${qosClass} Pod has the cgroup parent of its QoS class`, () => {
-    const pod = aPod({ metadata: { uid: 'a-b' }, status: { qosClass } });
+    const pod = makePod({ metadata: { uid: 'a-b' }, status: { qosClass } });
     assert.deepEqual([cgroupParentOf(pod, 'CGROUPFS'), cgroupParentOf(pod, 'SYSTEMD')], [cgroupfs, systemd]);
   });
 }
@@ -118,18 +118,18 @@ test('a sidecar has at most the OOM score of its regular containers, and a node-
   const capacity = 1000 * 2 ** 20;
   const asking = (memory: string) => ({ resources: { requests: { memory } } });
   const helper = sidecar('s', asking('10Mi'));
-  const containers = [aContainer('a', asking('400Mi')), aContainer('b', asking('200Mi'))];
-  const pod = aPod({ containers, initContainers: [helper], status: { qosClass: 'Burstable' } });
+  const containers = [makeContainer('a', asking('400Mi')), makeContainer('b', asking('200Mi'))];
+  const pod = makePod({ containers, initContainers: [helper], status: { qosClass: 'Burstable' } });
   assert.equal(oomScoreOf(pod, helper, capacity), 800);
   assert.equal(oomScoreOf(pod, containers[0]!, capacity), 600);
-  const critical = aPod({ priorityClassName: 'system-node-critical', priority: 2_000_001_000 });
-  assert.equal(oomScoreOf(critical, aContainer('c'), capacity), -997);
+  const critical = makePod({ priorityClassName: 'system-node-critical', priority: 2_000_001_000 });
+  assert.equal(oomScoreOf(critical, makeContainer('c'), capacity), -997);
 });
 
 test('a log symlink has the names of its container, truncated to the file name limit', () => {
   const id = 'f'.repeat(64);
-  assert.equal(logLinkOf(aPod(), { name: 'c', id }, settings), `/var/log/containers/web_default_c-${id}.log`);
-  const long = logLinkOf(aPod({ metadata: { name: 'p'.repeat(253) } }), { name: 'c', id }, settings);
+  assert.equal(logLinkOf(makePod(), { name: 'c', id }, settings), `/var/log/containers/web_default_c-${id}.log`);
+  const long = logLinkOf(makePod({ metadata: { name: 'p'.repeat(253) } }), { name: 'c', id }, settings);
   assert.equal(long.slice('/var/log/containers/'.length).length, 255);
   assert.match(long, /\.log$/);
 });
@@ -165,13 +165,13 @@ const dnsRows: readonly (readonly [name: string, pod: PodFixture, expected: obje
   ],
 ];
 for (const [name, pod, expected] of dnsRows) {
-  test(`the DNS config of a Pod ${name}`, () => assert.deepEqual(dnsConfigOf(aPod(pod), settings), expected));
+  test(`the DNS config of a Pod ${name}`, () => assert.deepEqual(dnsConfigOf(makePod(pod), settings), expected));
 }
 
 test('search domains are limited to 32 names and 2048 characters', () => {
   const many = Array.from({ length: 40 }, (_, index) => `d${index}.org`);
-  assert.equal(dnsConfigOf(aPod({ dnsConfig: { searches: many } }), settings).searches?.length, 32);
+  assert.equal(dnsConfigOf(makePod({ dnsConfig: { searches: many } }), settings).searches?.length, 32);
   const long = Array.from({ length: 20 }, (_, index) => `${'x'.repeat(200)}${index}.org`);
-  const searches = dnsConfigOf(aPod({ dnsConfig: { searches: long } }), settings).searches ?? [];
+  const searches = dnsConfigOf(makePod({ dnsConfig: { searches: long } }), settings).searches ?? [];
   assert.ok(searches.join(' ').length <= 2048 && searches.length > 10);
 });

@@ -136,14 +136,14 @@ function sandboxSecurityOf(pod: Pod, userNamespace: UserNamespace | undefined): 
   const isPrivileged = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(
     ({ securityContext }) => securityContext?.privileged,
   );
-  const always = { privileged: isPrivileged, seccomp: { profileType: 'RuntimeDefault' } } as const;
+  const defaults = { privileged: isPrivileged, seccomp: { profileType: 'RuntimeDefault' } } as const;
   // Without a user namespace in the security context, the sandbox would run with the node's users even if the Pod has
   // no securityContext.
   const securityContext = spec?.securityContext ?? (userNamespace ? {} : undefined);
-  if (!securityContext) return always;
+  if (!securityContext) return defaults;
   const { runAsUser, runAsGroup, supplementalGroupsPolicy, seLinuxOptions } = securityContext;
   return {
-    ...always,
+    ...defaults,
     namespaceOptions: namespacesOf(pod, userNamespace),
     ...(runAsUser == null ? {} : { runAsUser }),
     ...(runAsGroup == null ? {} : { runAsGroup }),
@@ -196,7 +196,7 @@ export function dnsConfigOf({ metadata, spec }: Pod, settings: NodeSettings): Dn
   for (const { name = '', value } of extra?.options ?? []) options.set(name, value == null ? name : `${name}:${value}`);
   return {
     servers: unique([...base.servers, ...(extra?.nameservers ?? [])]).slice(0, maxNameservers),
-    searches: shortened(unique([...base.searches, ...(extra?.searches ?? [])])),
+    searches: limitSearches(unique([...base.searches, ...(extra?.searches ?? [])])),
     options: [...options.values()],
   };
 }
@@ -205,7 +205,7 @@ function unique(items: readonly string[]): string[] {
   return [...new Set(items)];
 }
 
-function shortened(searches: readonly string[]): string[] {
+function limitSearches(searches: readonly string[]): string[] {
   const kept = searches.slice(0, maxSearches);
   while (kept.join(' ').length > maxSearchLength) kept.pop();
   return kept;

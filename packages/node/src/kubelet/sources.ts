@@ -30,9 +30,9 @@ export type Sources = {
    * Calls the handler for each change of a Pod bound to the node, existing Pods first. Resolves when the existing Pods
    * are handled.
    */
-  followPods(handler: (change: Change<Pod>) => void): Promise<void>;
+  watchPods(handler: (change: Change<Pod>) => void): Promise<void>;
   /** Calls the handler for each state of the Node. */
-  followNode(handler: (node: Node | undefined) => void): void;
+  watchNode(handler: (node: Node | undefined) => void): void;
   /** Returns the services for the environment of Pods in a namespace, once synced: its own, and the API server's. */
   services(namespace: string): Promise<readonly Service[]>;
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
@@ -41,8 +41,8 @@ export type Sources = {
   volume(name: string): Promise<PersistentVolume | undefined>;
   runtimeClass(name: string): Promise<RuntimeClass | undefined>;
   /** Watches objects for a holder until `release`, and calls `onChange` when one of them changes. */
-  hold(holder: string, references: readonly ObjectReference[], onChange: () => void): void;
-  release(holder: string): void;
+  watchReferences(holder: string, references: readonly ObjectReference[], onChange: () => void): void;
+  unwatchReferences(holder: string): void;
 };
 
 type Holder = { readonly keys: ReadonlySet<string>; readonly onChange: () => void };
@@ -52,7 +52,7 @@ const watchedKinds = { ConfigMap: configMap, Secret: secret };
 const keyOf = ({ kind, namespace, name }: ObjectReference) => `${kind}/${namespace}/${name}`;
 
 /** Creates the sources of a standalone kubelet: one watch per object, as the node authorizer permits. */
-export function ownSources(
+export function watchSources(
   client: Client,
   clock: Clock,
   random: Random,
@@ -86,7 +86,7 @@ export function ownSources(
     }
     return found;
   };
-  const letGo = (key: string) => {
+  const releaseKey = (key: string) => {
     const found = watched.get(key);
     if (!found || --found.holders > 0) return;
     found.stop.abort();
@@ -94,18 +94,18 @@ export function ownSources(
   };
   async function object(reference: ObjectReference): Promise<ConfigMap | Secret | undefined> {
     const found = watched.get(keyOf(reference));
-    if (!found) return existing(client.get(watchedKinds[reference.kind], reference));
+    if (!found) return undefinedIfNotFound(client.get(watchedKinds[reference.kind], reference));
     await found.informer.synced;
     return found.informer.get(`${reference.namespace}/${reference.name}`);
   }
 
   return {
-    async followPods(handler) {
+    async watchPods(handler) {
       const informer = inform(pod, { fieldSelector: `spec.nodeName=${nodeName}` }, signal);
       informer.handle(handler);
       await informer.synced;
     },
-    followNode(handler) {
+    watchNode(handler) {
       const informer = inform(node, { fieldSelector: `metadata.name=${nodeName}` }, signal);
       informer.handle(({ type, object: found }) => handler(type === 'deleted' ? undefined : found));
     },
@@ -118,20 +118,20 @@ export function ownSources(
     configMap: async (namespace, name) =>
       (await object({ kind: 'ConfigMap', namespace, name })) as ConfigMap | undefined,
     secret: async (namespace, name) => (await object({ kind: 'Secret', namespace, name })) as Secret | undefined,
-    claim: (namespace, name) => existing(client.get(persistentVolumeClaim, { namespace, name })),
-    volume: (name) => existing(client.get(persistentVolume, { name })),
-    runtimeClass: (name) => existing(client.get(runtimeClass, { name })),
-    hold(holder, references, onChange) {
+    claim: (namespace, name) => undefinedIfNotFound(client.get(persistentVolumeClaim, { namespace, name })),
+    volume: (name) => undefinedIfNotFound(client.get(persistentVolume, { name })),
+    runtimeClass: (name) => undefinedIfNotFound(client.get(runtimeClass, { name })),
+    watchReferences(holder, references, onChange) {
       const keys = new Set(references.map(keyOf));
       const before = holders.get(holder)?.keys ?? new Set();
       holders.set(holder, { keys, onChange });
       for (const reference of references) if (!before.has(keyOf(reference))) watch(reference).holders++;
-      for (const key of before) if (!keys.has(key)) letGo(key);
+      for (const key of before) if (!keys.has(key)) releaseKey(key);
     },
-    release(holder) {
+    unwatchReferences(holder) {
       const held = holders.get(holder);
       holders.delete(holder);
-      for (const key of held?.keys ?? []) letGo(key);
+      for (const key of held?.keys ?? []) releaseKey(key);
     },
   };
 }
@@ -142,7 +142,7 @@ function servicesFor(services: Informer<Service>, namespace: string): readonly S
   return master && namespace !== 'default' ? [master, ...own] : own;
 }
 
-async function existing<T>(request: Promise<T>): Promise<T | undefined> {
+async function undefinedIfNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;
   } catch (error) {
@@ -174,13 +174,13 @@ export function sharedSources(caches: Caches, signal: AbortSignal): SharedSource
     ({ type, object }) => nodeHandlers.get(object.metadata.name ?? '')?.(type === 'deleted' ? undefined : object),
     { signal },
   );
-  const tell = (kind: ObjectReference['kind']) => (change: Change<ConfigMap | Secret>) => {
+  const notifyHolders = (kind: ObjectReference['kind']) => (change: Change<ConfigMap | Secret>) => {
     if (change.cause !== 'event' || byKey.size === 0) return;
     const { namespace = '', name = '' } = change.object.metadata;
     for (const onChange of byKey.get(keyOf({ kind, namespace, name })) ?? []) onChange();
   };
-  caches.informer(configMap).handle(tell('ConfigMap'), { signal });
-  caches.informer(secret).handle(tell('Secret'), { signal });
+  caches.informer(configMap).handle(notifyHolders('ConfigMap'), { signal });
+  caches.informer(secret).handle(notifyHolders('Secret'), { signal });
 
   const found = async <K extends Kind>(kind: K, key: string) => {
     const informer = caches.informer(kind);
@@ -189,10 +189,10 @@ export function sharedSources(caches: Caches, signal: AbortSignal): SharedSource
   };
 
   return {
-    of(nodeName, ended) {
-      type Held = { readonly keys: readonly string[]; readonly onChange: () => void };
-      const held = new Map<string, Held>();
-      const release = (holder: string) => {
+    of(nodeName, stopSignal) {
+      type HeldReferences = { readonly keys: readonly string[]; readonly onChange: () => void };
+      const held = new Map<string, HeldReferences>();
+      const unwatchReferences = (holder: string) => {
         const before = held.get(holder);
         held.delete(holder);
         for (const key of before?.keys ?? []) {
@@ -201,23 +201,23 @@ export function sharedSources(caches: Caches, signal: AbortSignal): SharedSource
           if (callbacks?.size === 0) byKey.delete(key);
         }
       };
-      ended.addEventListener(
+      stopSignal.addEventListener(
         'abort',
         () => {
           podHandlers.delete(nodeName);
           nodeHandlers.delete(nodeName);
-          for (const holder of held.keys()) release(holder);
+          for (const holder of held.keys()) unwatchReferences(holder);
         },
         { once: true },
       );
       return {
-        async followPods(handler) {
+        async watchPods(handler) {
           await pods.synced;
-          if (ended.aborted) return;
+          if (stopSignal.aborted) return;
           podHandlers.set(nodeName, handler);
           for (const object of pods.byIndex(byNode, nodeName)) handler({ type: 'added', object, cause: 'initial' });
         },
-        followNode(handler) {
+        watchNode(handler) {
           nodeHandlers.set(nodeName, handler);
           const known = nodes.get(nodeName);
           if (known) handler(known);
@@ -231,8 +231,8 @@ export function sharedSources(caches: Caches, signal: AbortSignal): SharedSource
         claim: (namespace, name) => found(persistentVolumeClaim, `${namespace}/${name}`),
         volume: (name) => found(persistentVolume, name),
         runtimeClass: (name) => found(runtimeClass, name),
-        hold(holder, references, onChange) {
-          release(holder);
+        watchReferences(holder, references, onChange) {
+          unwatchReferences(holder);
           const keys = references.map(keyOf);
           held.set(holder, { keys, onChange });
           for (const key of keys) {
@@ -241,7 +241,7 @@ export function sharedSources(caches: Caches, signal: AbortSignal): SharedSource
             else byKey.set(key, new Set([onChange]));
           }
         },
-        release,
+        unwatchReferences,
       };
     },
   };

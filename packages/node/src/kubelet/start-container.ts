@@ -8,7 +8,7 @@ import type { BackOff } from './back-off.ts';
 import { containerConfigOf } from './container-config.ts';
 import { nextRestartCount } from './container-statuses.ts';
 import { fieldPathOf, type PodContainer } from './containers.ts';
-import type { NodeFacts } from './downward.ts';
+import type { DownwardContext } from './downward.ts';
 import { environmentOf } from './environment.ts';
 import { StartError } from './images.ts';
 import { killContainer } from './kill.ts';
@@ -21,14 +21,14 @@ import { logDirectoryOf, logLinkOf, userNamespaceOf } from './sandbox-config.ts'
 import type { MountedVolume } from './volumes.ts';
 
 /** Pod context of a container start. */
-export type StartScene = {
+export type StartContext = {
   readonly pod: Pod;
   /** Container statuses that were reported last. */
   readonly statuses: readonly ContainerStatus[];
   readonly runtimePod: RuntimePod;
   readonly sandboxId: string;
   readonly sandboxConfig: PodSandboxConfig;
-  readonly facts: NodeFacts;
+  readonly facts: DownwardContext;
   readonly volumes: ReadonlyMap<string, MountedVolume>;
   readonly pullSecrets: readonly Secret[];
   readonly pullBackOff: BackOff;
@@ -38,11 +38,11 @@ export type StartScene = {
 /** Starts a container. Throws `StartError`, whose reason is shown in the container status. */
 export async function startContainer(
   node: NodeContext,
-  scene: StartScene,
+  context: StartContext,
   podContainer: PodContainer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { pod, runtimePod, sandboxId, sandboxConfig, facts } = scene;
+  const { pod, runtimePod, sandboxId, sandboxConfig, facts } = context;
   const { container } = podContainer;
   const { runtime, clock } = node;
   const record = (type: 'Normal' | 'Warning', reason: string, message: string) =>
@@ -51,19 +51,19 @@ export async function startContainer(
     signal.throwIfAborted();
     const message = descriptionOf(error);
     // The container ID is replaced by the name, so that the events of all attempts are aggregated.
-    const told = containerId === undefined ? message : message.replaceAll(containerId, container.name);
-    record('Warning', 'Failed', `Error: ${told}`);
+    const lastStatus = containerId === undefined ? message : message.replaceAll(containerId, container.name);
+    record('Warning', 'Failed', `Error: ${lastStatus}`);
     return new StartError(reason, message, { cause: error });
   };
 
-  const present = await node.images
-    .ensure({
+  const localImage = await node.images
+    .ensureImageExists({
       pod,
       container,
       sandboxConfig,
-      secrets: scene.pullSecrets,
-      backOff: scene.pullBackOff,
-      lastErrors: scene.pullErrors,
+      secrets: context.pullSecrets,
+      backOff: context.pullBackOff,
+      lastErrors: context.pullErrors,
       record,
       signal,
     })
@@ -73,13 +73,13 @@ export async function startContainer(
       throw error;
     });
 
-  const restartCount = await restartCountOf(node, scene, container);
+  const restartCount = await restartCountOf(node, context, container);
   const config = await configure().catch((error: unknown) => {
     throw fail('CreateContainerConfigError', error);
   });
   const containerId = await runtime
     .createContainer({ podSandboxId: sandboxId, config, sandboxConfig }, { signal })
-    .then((answer) => answer.containerId)
+    .then((response) => response.containerId)
     .catch((error: unknown) => {
       throw fail('CreateContainerError', error);
     });
@@ -93,7 +93,7 @@ export async function startContainer(
     throw fail('RunContainerError', error, containerId);
   });
   record('Normal', 'Started', `Started container ${container.name}`);
-  await linkLog(node, scene, { containerName: container.name, containerId, restartCount });
+  await linkLog(node, context, { containerName: container.name, containerId, restartCount });
   const postStart = container.lifecycle?.postStart;
   if (!postStart) return;
   const podIP = facts.podIPs[0] ?? '';
@@ -103,7 +103,7 @@ export async function startContainer(
   } catch (error) {
     signal.throwIfAborted();
     record('Warning', 'FailedPostStartHook', 'PostStartHook failed');
-    const target = { ...notYetSeen, id: containerId, name: container.name, sandboxId };
+    const target = { ...unobservedContainer, id: containerId, name: container.name, sandboxId };
     await killContainer(
       { runtime, clock, record: (_, type, reason, message) => record(type, reason, message), podIP: () => podIP },
       { pod, target, message: 'FailedPostStartHook' },
@@ -115,14 +115,14 @@ export async function startContainer(
   async function configure() {
     const { namespace = '' } = pod.metadata;
     const environment = await environmentFor(node, pod, container, facts, namespace);
-    const mounts: readonly Mount[] = await mountsOf(node, scene, container, environment);
+    const mounts: readonly Mount[] = await mountsOf(node, context, container, environment);
     const target = pod.spec?.ephemeralContainers?.find(({ name }) => name === container.name)?.targetContainerName;
     return containerConfigOf({
       pod,
       container,
       restartCount,
-      imageRef: present.ref,
-      image: present.image,
+      imageRef: localImage.ref,
+      image: localImage.image,
       environment,
       mounts,
       settings: node.settings,
@@ -136,7 +136,7 @@ export async function startContainer(
 type Started = { readonly containerName: string; readonly containerId: string; readonly restartCount: number };
 
 /** Creates the log symlink for runtimes that write log files. */
-async function linkLog({ runtime, settings }: NodeContext, { pod }: StartScene, started: Started): Promise<void> {
+async function linkLog({ runtime, settings }: NodeContext, { pod }: StartContext, started: Started): Promise<void> {
   const { containerName, containerId, restartCount } = started;
   const target = `${logDirectoryOf(pod, settings)}/${containerName}/${restartCount}.log`;
   if (!(await runtime.files.stat(target))) return;
@@ -146,7 +146,7 @@ async function linkLog({ runtime, settings }: NodeContext, { pod }: StartScene, 
   await runtime.files.symlink(link, { target });
 }
 
-const notYetSeen = {
+const unobservedContainer = {
   state: 'running',
   createdAt: 0,
   startedAt: 0,
@@ -161,7 +161,13 @@ const notYetSeen = {
 } as const;
 
 /** Collects the objects that the variables refer to, then builds the environment. */
-async function environmentFor(node: NodeContext, pod: Pod, container: Container, facts: NodeFacts, namespace: string) {
+async function environmentFor(
+  node: NodeContext,
+  pod: Pod,
+  container: Container,
+  facts: DownwardContext,
+  namespace: string,
+) {
   const { sources } = node;
   const configMaps = new Set<string>();
   const secrets = new Set<string>();
@@ -188,14 +194,14 @@ async function environmentFor(node: NodeContext, pod: Pod, container: Container,
  * Returns the restart count: one more than the last instance; without one, the count according to the logs and the Pod
  * status.
  */
-async function restartCountOf(node: NodeContext, scene: StartScene, { name }: Container): Promise<number> {
-  const before = newestOf(scene.runtimePod, name);
+async function restartCountOf(node: NodeContext, context: StartContext, { name }: Container): Promise<number> {
+  const before = newestOf(context.runtimePod, name);
   if (before) return before.restartCount + 1;
-  const told = scene.statuses.find((each) => each.name === name);
-  return Math.max(told ? nextRestartCount(told) : 0, await countLogs(node, scene, name));
+  const lastStatus = context.statuses.find((each) => each.name === name);
+  return Math.max(lastStatus ? nextRestartCount(lastStatus) : 0, await countLogs(node, context, name));
 }
 
-async function countLogs({ runtime, settings }: NodeContext, { pod }: StartScene, name: string): Promise<number> {
+async function countLogs({ runtime, settings }: NodeContext, { pod }: StartContext, name: string): Promise<number> {
   const folder = `${logDirectoryOf(pod, settings)}/${name}`;
   if (!(await runtime.files.stat(folder))) return 0;
   const counts = (await runtime.files.list(folder)).flatMap((file) => {

@@ -26,7 +26,7 @@ async function startNode() {
 
 test('a manifest file becomes a static Pod with a mirror Pod', async () => {
   await using node = await startNode();
-  const mirror = await node.until('proxy-node-1', isReady);
+  const mirror = await node.waitUntil('proxy-node-1', isReady);
   const { annotations, ownerReferences } = mirror!.metadata;
   assert.equal(annotations?.['kubernetes.io/config.mirror'], annotations?.['kubernetes.io/config.hash']);
   assert.equal(annotations?.['kubernetes.io/config.source'], 'file');
@@ -36,18 +36,21 @@ test('a manifest file becomes a static Pod with a mirror Pod', async () => {
 
 test('a deleted mirror Pod is recreated while the static Pod keeps running', async () => {
   await using node = await startNode();
-  const before = await node.until('proxy-node-1', isReady);
+  const before = await node.waitUntil('proxy-node-1', isReady);
   await node.server.client.delete(podKind, { name: 'proxy-node-1', namespace: 'default' }, { gracePeriodSeconds: 0 });
-  const after = await node.until('proxy-node-1', (pod) => isReady(pod) && pod?.metadata.uid !== before?.metadata.uid);
+  const after = await node.waitUntil(
+    'proxy-node-1',
+    (pod) => isReady(pod) && pod?.metadata.uid !== before?.metadata.uid,
+  );
   const idOf = (pod: Pod | undefined) => pod?.status?.containerStatuses?.[0]?.containerID;
   assert.equal(idOf(after), idOf(before));
 });
 
 test('a changed manifest replaces the static Pod', async () => {
   await using node = await startNode();
-  const before = await node.until('proxy-node-1', isReady);
+  const before = await node.waitUntil('proxy-node-1', isReady);
   await node.runtime.files.writeFile(`${staticPodPath}/proxy.yaml`, manifest('nginx:1.26'));
-  const after = await node.until(
+  const after = await node.waitUntil(
     'proxy-node-1',
     (pod) => isReady(pod) && pod?.status?.containerStatuses?.[0]?.image === 'docker.io/library/nginx:1.26',
   );
@@ -56,10 +59,10 @@ test('a changed manifest replaces the static Pod', async () => {
 
 test('a deleted manifest removes the static Pod and its mirror Pod', async () => {
   await using node = await startNode();
-  await node.until('proxy-node-1', isReady);
+  await node.waitUntil('proxy-node-1', isReady);
   await node.runtime.files.remove(`${staticPodPath}/proxy.yaml`);
-  await node.until('proxy-node-1', (pod) => pod === undefined);
-  await node.pass(60);
+  await node.waitUntil('proxy-node-1', (pod) => pod === undefined);
+  await node.advance(60);
   assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
 });
 
@@ -74,7 +77,7 @@ test('a static Pod has the node name as suffix, its own UID and tolerates NoExec
   assert.equal(pod.spec?.restartPolicy, 'Always');
 });
 
-const needy: readonly (readonly [name: string, spec: object, message: RegExp])[] = [
+const referenceRows: readonly (readonly [name: string, spec: object, message: RegExp])[] = [
   [
     'a ConfigMap',
     { volumes: [{ name: 'v', configMap: { name: 'x' } }] },
@@ -88,7 +91,7 @@ const needy: readonly (readonly [name: string, spec: object, message: RegExp])[]
     /^static pods may not reference a claim in volume v$/,
   ],
 ];
-for (const [name, spec, message] of needy) {
+for (const [name, spec, message] of referenceRows) {
   test(`a static Pod cannot reference ${name}`, () => {
     const given = {
       apiVersion: 'v1',
@@ -104,6 +107,6 @@ test('a malformed manifest does not affect others', async () => {
   await using node = await startNode();
   await node.runtime.files.writeFile(`${staticPodPath}/broken.yaml`, 'kind: Pod\n  metadata: [');
   await node.runtime.files.writeFile(`${staticPodPath}/.hidden.yaml`, manifest('nginx:1.26'));
-  await node.until('proxy-node-1', isReady);
+  await node.waitUntil('proxy-node-1', isReady);
   assert.equal(node.kubelet.workers().length, 1);
 });

@@ -18,7 +18,7 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import type { HostFiles } from '../cri/runtime.ts';
 import { hashAnnotation, mirrorAnnotation, seenAnnotation, sourceAnnotation } from './critical.ts';
 import type { PodWorker } from './pod-worker.ts';
-import type { Report, StatusWriter } from './status-writer.ts';
+import type { StatusUpdate, StatusWriter } from './status-writer.ts';
 import { referencesOf } from './volume-content.ts';
 
 /** Dependencies of static Pods. */
@@ -33,7 +33,7 @@ export type StaticPodContext = {
   readonly node: () => Node | undefined;
   readonly statuses: StatusWriter;
   /** Starts a pod worker. */
-  readonly begin: (pod: Pod, statuses: StatusWriter) => PodWorker;
+  readonly addPod: (pod: Pod, statuses: StatusWriter) => PodWorker;
 };
 
 /** Static Pods of a node. */
@@ -50,7 +50,7 @@ type Entry = {
   mirror: Pod | undefined;
   /** Outdated mirror Pod with the same name. */
   stale: Pod | undefined;
-  report: Report | undefined;
+  report: StatusUpdate | undefined;
   isBusy: boolean;
 };
 
@@ -61,11 +61,11 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
   const { client, clock, log, files, path, nodeName, statuses } = context;
   const entries = new Map<string, Entry>();
   /** Names of static Pods that are terminating. */
-  const leaving = new Set<string>();
+  const terminating = new Set<string>();
   const keyOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
   /** Status updates of a static Pod go to its mirror Pod. */
-  const mirrored = (key: string): StatusWriter => ({
+  const mirrorStatusWriter = (key: string): StatusWriter => ({
     ...statuses,
     report(_pod, report) {
       const entry = entries.get(key);
@@ -73,8 +73,8 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
       entry.report = report;
       if (entry.mirror) statuses.report(entry.mirror, { ...report, isFinished: false });
     },
-    seen() {},
-    forget() {},
+    observe() {},
+    remove() {},
   });
 
   async function check(): Promise<void> {
@@ -83,25 +83,25 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
     for (const [key, { pod, worker, mirror }] of entries) {
       if (found.get(key)?.metadata.uid === pod.metadata.uid) continue;
       entries.delete(key);
-      leaving.add(key);
+      terminating.add(key);
       worker.remove();
       // A new static Pod of the same name starts only after the old one is completely removed.
       const next = found.get(key);
       void worker.gone.then(() => {
-        leaving.delete(key);
-        if (next) begin(key, next, mirror);
+        terminating.delete(key);
+        if (next) addPod(key, next, mirror);
       });
       if (!next) await removeMirror(key);
     }
-    for (const [key, pod] of found) if (!entries.has(key) && !leaving.has(key)) begin(key, pod);
+    for (const [key, pod] of found) if (!entries.has(key) && !terminating.has(key)) addPod(key, pod);
   }
 
-  function begin(key: string, pod: Pod, stale?: Pod): void {
+  function addPod(key: string, pod: Pod, stale?: Pod): void {
     if (entries.has(key) || signal.aborted) return;
-    const worker = context.begin(pod, mirrored(key));
+    const worker = context.addPod(pod, mirrorStatusWriter(key));
     const entry: Entry = { pod, worker, mirror: undefined, stale, report: undefined, isBusy: false };
     entries.set(key, entry);
-    void showMirror(entry);
+    void createMirror(entry);
   }
 
   async function read(): Promise<readonly Pod[]> {
@@ -120,7 +120,7 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
   }
 
   /** Creates the mirror Pod, and deletes an outdated one first. */
-  async function showMirror(entry: Entry): Promise<void> {
+  async function createMirror(entry: Entry): Promise<void> {
     const node = context.node();
     if (entry.isBusy || !node) return;
     entry.isBusy = true;
@@ -129,7 +129,7 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
     try {
       if (stale !== undefined) {
         const options = { gracePeriodSeconds: 0, preconditions: { uid: stale }, signal };
-        await client.delete(podKind, { name, namespace }, options).catch(absent);
+        await client.delete(podKind, { name, namespace }, options).catch(ignoreNotFound);
         entry.stale = undefined;
       }
       // An existing mirror Pod arrives through the informer like all Pods of the node.
@@ -144,17 +144,17 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
 
   async function removeMirror(key: string): Promise<void> {
     const [namespace = '', name = ''] = key.split('/');
-    await client.delete(podKind, { name, namespace }, { gracePeriodSeconds: 0, signal }).catch(absent);
+    await client.delete(podKind, { name, namespace }, { gracePeriodSeconds: 0, signal }).catch(ignoreNotFound);
   }
 
-  const look = (): Promise<void> => {
-    for (const entry of entries.values()) if (!entry.mirror) void showMirror(entry);
+  const sync = (): Promise<void> => {
+    for (const entry of entries.values()) if (!entry.mirror) void createMirror(entry);
     return check().catch((error: unknown) => {
       if (!signal.aborted) log.warn({ path, error }, 'failed to read static pod manifests');
     });
   };
-  const first = look();
-  every(clock, checkMs, () => void look(), signal);
+  const first = sync();
+  every(clock, checkMs, () => void sync(), signal);
 
   return {
     read: first,
@@ -164,18 +164,18 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
         if (type !== 'deleted') void removeMirror(keyOf(object)).catch(() => {});
         return;
       }
-      if (type === 'deleted') statuses.forget(object.metadata.uid ?? '');
-      else statuses.seen(object);
-      const isSound = type !== 'deleted' && isMirrorOf(object, entry.pod);
-      entry.mirror = isSound ? object : undefined;
-      entry.stale = type === 'deleted' || isSound ? undefined : object;
-      if (!isSound) void showMirror(entry);
+      if (type === 'deleted') statuses.remove(object.metadata.uid ?? '');
+      else statuses.observe(object);
+      const isUpToDate = type !== 'deleted' && isMirrorOf(object, entry.pod);
+      entry.mirror = isUpToDate ? object : undefined;
+      entry.stale = type === 'deleted' || isUpToDate ? undefined : object;
+      if (!isUpToDate) void createMirror(entry);
       else if (entry.report) statuses.report(object, { ...entry.report, isFinished: false });
     },
   };
 }
 
-function absent(error: unknown): undefined {
+function ignoreNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
   return undefined;
 }
@@ -185,44 +185,44 @@ export function staticPodOf(
   manifest: unknown,
   { nodeName, file, now }: { readonly nodeName: string; readonly file: string; readonly now: Instant },
 ): Pod {
-  const given = manifest as Pod;
-  if (given?.kind !== 'Pod' || !given.metadata?.name) throw new Error('manifest is not a Pod with a name');
+  const manifestPod = manifest as Pod;
+  if (manifestPod?.kind !== 'Pod' || !manifestPod.metadata?.name) throw new Error('manifest is not a Pod with a name');
   const uid =
-    given.metadata.uid ||
+    manifestPod.metadata.uid ||
     createHash('md5')
       .update(JSON.stringify([nodeName, file, manifest]))
       .digest('hex');
   const tolerations = [
-    ...(given.spec?.tolerations ?? []),
+    ...(manifestPod.spec?.tolerations ?? []),
     { operator: 'Exists' as const, effect: 'NoExecute' as const },
   ];
   const draft = codecOf(podKind.root).fromJson({
-    ...given,
+    ...manifestPod,
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...given.metadata,
-      name: `${given.metadata.name}-${nodeName.toLowerCase()}`,
-      namespace: given.metadata.namespace || 'default',
+      ...manifestPod.metadata,
+      name: `${manifestPod.metadata.name}-${nodeName.toLowerCase()}`,
+      namespace: manifestPod.metadata.namespace || 'default',
       uid,
       annotations: {
-        ...given.metadata.annotations,
+        ...manifestPod.metadata.annotations,
         [hashAnnotation]: uid,
         [sourceAnnotation]: 'file',
         [seenAnnotation]: formatTime(now),
       },
     },
-    spec: { ...given.spec, containers: given.spec?.containers ?? [], nodeName, tolerations },
+    spec: { ...manifestPod.spec, containers: manifestPod.spec?.containers ?? [], nodeName, tolerations },
     status: { phase: 'Pending' },
   }) as Draft<Pod>;
   defaultPod(draft);
   const pod: Pod = codecOf(podKind.root).canonical(draft);
-  checkStandsAlone(pod);
+  checkNoApiReferences(pod);
   return pod;
 }
 
 /** Rejects references to API objects: a static Pod must be able to run without the API server. */
-function checkStandsAlone(pod: Pod): void {
+function checkNoApiReferences(pod: Pod): void {
   const [reference] = referencesOf(pod);
   if (reference) throw new Error(`static pods may not reference ${reference.kind} ${reference.name}`);
   const { serviceAccountName, volumes = [], resourceClaims = [] } = pod.spec ?? {};

@@ -34,9 +34,12 @@ test('a terminal phase is not reported while a container could run', () => {
   const held = merged(current, over);
   assert.deepEqual([held.phase, held.reason, held.message], ['Running', undefined, undefined]);
   assert.equal(findCondition(held.conditions, 'DisruptionTarget'), undefined);
-  const told = merged(current, over, false);
-  assert.deepEqual([told.phase, told.reason, told.message], ['Failed', 'Evicted', 'full']);
-  assert.equal(findCondition(told.conditions, 'DisruptionTarget')?.status, 'True');
+  const mergedStatusOf = merged(current, over, false);
+  assert.deepEqual(
+    [mergedStatusOf.phase, mergedStatusOf.reason, mergedStatusOf.message],
+    ['Failed', 'Evicted', 'full'],
+  );
+  assert.equal(findCondition(mergedStatusOf.conditions, 'DisruptionTarget')?.status, 'True');
 });
 
 test('a terminal Pod is not ready', () => {

@@ -5,9 +5,9 @@
  */
 import { type Pod, type PodCondition, type PodStatus, pod as podKind, podStatus } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
-import { createDelays } from '@kruise/client/delays';
+import { createDelayingQueue } from '@kruise/client/delays';
 import type { Log } from '@kruise/client/log';
-import { isAtLeast } from '@kruise/client/object-key';
+import { isVersionAtLeast } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isSame, type JsonObject } from '@kruise/machinery/json-value';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
@@ -16,11 +16,11 @@ import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { Clock } from '@kruise/values/clock';
 import { formatTime } from '@kruise/values/time';
 import { isMirrorPod } from './critical.ts';
-import { isFinal } from './phase.ts';
+import { isTerminalPhase } from './phase.ts';
 import { isKubeletCondition } from './pod-conditions.ts';
 
 /** Status update of a Pod. */
-export type Report = {
+export type StatusUpdate = {
   readonly status: PodStatus;
   /** True if a container may still be running: a terminal phase is not reported until no container can run. */
   readonly couldRun: boolean;
@@ -31,18 +31,18 @@ export type Report = {
 /** Writer of Pod statuses. */
 export type StatusWriter = {
   /** Enqueues a status update, which replaces a pending one. */
-  report(pod: Pod, report: Report): void;
+  report(pod: Pod, report: StatusUpdate): void;
   /** Handles a Pod from the API; later patches are computed against this version. */
-  seen(pod: Pod): void;
+  observe(pod: Pod): void;
   /** Removes a deleted Pod. */
-  forget(uid: string): void;
+  remove(uid: string): void;
   /** Resolves when no write is pending. */
-  settled(): Promise<void>;
+  flush(): Promise<void>;
 };
 
 type Entry = {
   pod: Pod;
-  report: Report;
+  report: StatusUpdate;
   isBeingWritten: boolean;
   /** True if the last write failed with a conflict. */
   isRefused: boolean;
@@ -54,29 +54,29 @@ const retryMs = 10_000;
  * Delay before the kubelet corrects its own fields after another writer changed them, because that writer may not be
  * done.
  */
-const correctMs = 10_000;
+const correctionDelayMs = 10_000;
 
 /** Creates the status writer, which runs until the signal is aborted. */
 export function createStatusWriter(client: Client, clock: Clock, log: Log, signal: AbortSignal): StatusWriter {
   const entries = new Map<string, Entry>();
-  const delays = createDelays<string>(clock, touch);
+  const delays = createDelayingQueue<string>(clock, enqueue);
   signal.addEventListener('abort', () => delays.clear(), { once: true });
   /** UIDs of Pods with a pending write. */
   const queue = new Set<string>();
-  let writing: Promise<void> | undefined;
+  let processing: Promise<void> | undefined;
 
-  function touch(uid: string): void {
+  function enqueue(uid: string): void {
     queue.add(uid);
-    writing ??= writeAll();
+    processing ??= processQueue();
   }
 
-  async function writeAll(): Promise<void> {
+  async function processQueue(): Promise<void> {
     for (const uid of queue) {
       queue.delete(uid);
       await tryToWrite(uid);
       if (signal.aborted) break;
     }
-    writing = undefined;
+    processing = undefined;
   }
 
   async function tryToWrite(uid: string): Promise<void> {
@@ -119,17 +119,17 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
         { type: 'strategic', subresource: 'status', signal },
       );
       if (isNewer(written, entry.pod)) entry.pod = written;
-      else if (entry.pod.metadata.resourceVersion !== written.metadata.resourceVersion) correctLater(uid, entry);
+      else if (entry.pod.metadata.resourceVersion !== written.metadata.resourceVersion) scheduleCorrection(uid, entry);
     }
     const { metadata, status } = entry.pod;
     // A newer status that arrived during the write must be written first.
     if (entry.report !== report || !report.isFinished || metadata.deletionTimestamp == null) return;
-    if (!isFinal(status?.phase) || isMirrorPod(entry.pod)) return;
+    if (!isTerminalPhase(status?.phase) || isMirrorPod(entry.pod)) return;
     await client.delete(podKind, reference, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
   }
 
-  function correctLater(uid: string, { pod, report }: Entry): void {
-    if (differs(pod, report, clock.now())) delays.set(uid, correctMs, 'change');
+  function scheduleCorrection(uid: string, { pod, report }: Entry): void {
+    if (needsUpdate(pod, report, clock.now())) delays.set(uid, correctionDelayMs, 'change');
   }
 
   return {
@@ -141,34 +141,37 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
         if (isNewer(pod, entry.pod)) entry.pod = pod;
         entry.report = report;
       }
-      touch(uid);
+      enqueue(uid);
     },
-    seen(pod) {
+    observe(pod) {
       const uid = pod.metadata.uid ?? '';
       const entry = entries.get(uid);
       if (!entry || !isNewer(pod, entry.pod)) return;
       const before = entry.pod;
       const isDeleting = pod.metadata.deletionTimestamp != null && before.metadata.deletionTimestamp == null;
       entry.pod = pod;
-      if (isDeleting && entry.report.isFinished) touch(uid);
+      if (isDeleting && entry.report.isFinished) enqueue(uid);
       // The watch event of a write usually arrives before its response.
-      else if (!entry.isBeingWritten && (entry.isRefused || !hasSameOwnWords(before, pod))) correctLater(uid, entry);
+      else if (!entry.isBeingWritten && (entry.isRefused || !hasSameKubeletFields(before, pod)))
+        scheduleCorrection(uid, entry);
     },
-    forget(uid) {
+    remove(uid) {
       entries.delete(uid);
       delays.cancel(uid);
     },
-    settled: async () => writing,
+    flush: async () => processing,
   };
 }
 
 /** The watch event of the kubelet's own write has the same resourceVersion and is not newer. */
 function isNewer({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
-  return one.resourceVersion !== other.resourceVersion && isAtLeast(one.resourceVersion, other.resourceVersion ?? '');
+  return (
+    one.resourceVersion !== other.resourceVersion && isVersionAtLeast(one.resourceVersion, other.resourceVersion ?? '')
+  );
 }
 
 /** Reports whether the fields owned by the kubelet are unchanged. Other writers' fields are ignored. */
-function hasSameOwnWords({ status: one = {} }: Pod, { status: other = {} }: Pod): boolean {
+function hasSameKubeletFields({ status: one = {} }: Pod, { status: other = {} }: Pod): boolean {
   if (one === other) return true;
   const { conditions: ofOne = [], ...restOfOne } = one;
   const { conditions: ofOther = [], ...restOfOther } = other;
@@ -176,17 +179,17 @@ function hasSameOwnWords({ status: one = {} }: Pod, { status: other = {} }: Pod)
   return isSame(restOfOne, restOfOther) && isSame(ofOne.filter(own), ofOther.filter(own));
 }
 
-function differs({ status = {} }: Pod, report: Report, now: number): boolean {
+function needsUpdate({ status = {} }: Pod, report: StatusUpdate, now: number): boolean {
   const wanted = mergedStatus(status, report, now);
   const patch = createTwoWayMergePatch({ original: status as JsonObject, modified: wanted as JsonObject }, mergeType);
   return Object.keys(patch).length > 0;
 }
 
 /** Merges the kubelet's status into the current status, preserving the fields of other writers. */
-export function mergedStatus(current: PodStatus, { status, couldRun }: Report, now: number): PodStatus {
-  const becomesFinal = !isFinal(current.phase) && isFinal(status.phase);
-  const isHeldBack = becomesFinal && couldRun;
-  const { phase, reason, message } = isHeldBack ? current : status;
+export function mergedStatus(current: PodStatus, { status, couldRun }: StatusUpdate, now: number): PodStatus {
+  const becomesFinal = !isTerminalPhase(current.phase) && isTerminalPhase(status.phase);
+  const keepsPhase = becomesFinal && couldRun;
+  const { phase, reason, message } = keepsPhase ? current : status;
   const { phase: _phase, reason: _reason, message: _message, conditions: _, ...rest } = status;
   const { resourceClaimStatuses } = current;
   return {
@@ -206,7 +209,7 @@ function mergedConditions(current: PodStatus, status: PodStatus, { isEnded, phas
   const disruption = isEnded ? findCondition(status.conditions, 'DisruptionTarget') : undefined;
   const foreign = disruption ? [...kept.filter(({ type }) => type !== disruption.type), disruption] : kept;
   const own = (status.conditions ?? []).filter(({ type }) => isKubeletCondition(type));
-  if (!isFinal(phase)) return [...foreign, ...own];
+  if (!isTerminalPhase(phase)) return [...foreign, ...own];
   // Invariant: a Pod in a terminal phase is never ready.
   const reason = phase === 'Failed' ? 'PodFailed' : 'PodCompleted';
   const unready = own.map((each): PodCondition => {

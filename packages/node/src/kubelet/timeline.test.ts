@@ -59,9 +59,9 @@ test('a Pod goes from Pending to Running and terminates when it is deleted', asy
     spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'redis:7' }] },
   });
   await bind(client, reference, 'node-1');
-  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Running');
   await client.delete(podKind, reference);
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
 
   // The API server writes the last state of a deleted object.
   assert.deepEqual(
@@ -142,7 +142,7 @@ test('a Pod with an init container reports the progress of initialization', asyn
     restartPolicy: 'Never',
     containers: [{ name: 'c', image: 'redis:7', command: ['sleep', '2'] }],
   });
-  await node.until('web', (pod) => pod?.status?.phase === 'Succeeded');
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Succeeded');
   const notThrough = 'Initialized=False ContainersNotInitialized containers with incomplete status: [init]';
   const steps = stepsOf(node.history).map(({ phase, conditions, containers }) => [
     phase,
@@ -178,7 +178,7 @@ test('simultaneous changes are reported at once: a Pod is running and ready', as
       { name: 'd', image: 'nginx:1.25', readinessProbe },
     ],
   });
-  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Running');
   assert.deepEqual(
     stepsOf(node.history).map(({ phase, containers }) => [phase, ...containers]),
     [['Pending'], ['Running', ...['c', 'd'].map((name) => `${name}, running, started, ready, id, imageID`)]],
@@ -191,16 +191,16 @@ test('a failed first probe is reported without waiting for the next', async () =
     annotations: { 'c.sim.kruise.io/answers': '503 for 30s, 200' },
     containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 } } }],
   });
-  const begunAt = node.clock.now();
-  await node.until('web', (pod) => pod?.status?.phase === 'Running');
-  assert.ok(node.clock.now() - begunAt <= 100);
+  const startedAt = node.clock.now();
+  await node.waitUntil('web', (pod) => pod?.status?.phase === 'Running');
+  assert.ok(node.clock.now() - startedAt <= 100);
   assert.deepEqual(stepsOf(node.history).at(-1)?.containers, ['c, running, started, id, imageID']);
 });
 
 test('a crashing container is reported as terminated and in backoff', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'sleep 1; exit 2'] }] });
-  await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 2);
+  await node.waitUntil('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 2);
   const phases = new Set(node.history.slice(2).map(({ status }) => status?.phase));
   assert.deepEqual(
     [...phases].filter((phase) => phase !== 'Pending'),
@@ -215,7 +215,7 @@ test('a crashing container is reported as terminated and in backoff', async () =
  * Returns whole statuses, with placeholders for values that differ between runs: times, IPs and IDs, in order of
  * appearance.
  */
-function wholes() {
+function normalizedStatuses() {
   const ids = new Map<string, string>();
   return ({ status }: Pod): object =>
     JSON.parse(JSON.stringify(status), (key, value) => {
@@ -230,28 +230,28 @@ function wholes() {
 }
 
 const since = { lastProbeTime: null, lastTransitionTime: 'TIME' };
-type Why = { readonly reason?: string; readonly message?: string };
-type Said = { readonly status: 'True' | 'False' } & Why;
-const yes = (reason?: string): Said => ({ status: 'True', ...(reason ? { reason } : {}) });
-const no = (reason?: string, message?: string): Said => ({
+type ConditionReason = { readonly reason?: string; readonly message?: string };
+type ConditionSummary = { readonly status: 'True' | 'False' } & ConditionReason;
+const yes = (reason?: string): ConditionSummary => ({ status: 'True', ...(reason ? { reason } : {}) });
+const no = (reason?: string, message?: string): ConditionSummary => ({
   status: 'False',
   ...(reason ? { reason } : {}),
   ...(message ? { message } : {}),
 });
 const notReady = no('ContainersNotReady', 'containers with unready status: [c]');
-const conditionsOf = (sandbox: Said, initialized: Said, ready: Said) =>
+const conditionsOf = (sandbox: ConditionSummary, initialized: ConditionSummary, ready: ConditionSummary) =>
   Object.entries({
     PodReadyToStartContainers: sandbox,
     Initialized: initialized,
     Ready: ready,
     ContainersReady: ready,
     PodScheduled: yes(),
-  }).map(([type, said]) => ({ type, ...said, ...since }));
+  }).map(([type, summary]) => ({ type, ...summary, ...since }));
 
 test('every status field is correct at each step of a Pod', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
-  const whole = wholes();
+  const whole = normalizedStatuses();
   const { metadata } = await client.create(podKind, {
     metadata: {
       ...reference,
@@ -277,7 +277,7 @@ test('every status field is correct at each step of a Pod', async () => {
     },
   });
   const step = async (what: (pod: Pod) => boolean) =>
-    whole((await node.until('web', (found) => found !== undefined && what(found)))!);
+    whole((await node.waitUntil('web', (found) => found !== undefined && what(found)))!);
   const initOf = ({ status }: Pod) => status?.initContainerStatuses?.[0];
   const mainOf = ({ status }: Pod) => status?.containerStatuses?.[0];
   const isReady = ({ status }: Pod) =>
@@ -399,7 +399,7 @@ test('every status field is correct at each step of a Pod', async () => {
   assert.deepEqual(await step((pod) => Boolean(isReady(pod))), { ...ready, containerStatuses: [again] });
 
   await client.delete(podKind, reference);
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
   const last = node.history.findLast((each) => each.metadata.deletionGracePeriodSeconds === 30)!;
   assert.deepEqual(whole(last), {
     ...up,

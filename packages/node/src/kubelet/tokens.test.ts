@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createClient } from '@kruise/client/client';
 import { formatTime } from '@kruise/values/time';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { aPod } from './fixtures.ts';
+import { makePod } from './fixtures.ts';
 import { createTokens } from './tokens.ts';
 
 const hour = 3600;
@@ -33,14 +33,14 @@ const rows: readonly (readonly [name: string, expirationSeconds: number, chance:
 for (const [name, expirationSeconds, chance, refreshSeconds] of rows) {
   test(`a token is refreshed ${name}`, async () => {
     const { tokens } = tokensOf(chance);
-    const { refreshAt } = await tokens.get(aPod(), { audience: '', expirationSeconds });
+    const { refreshAt } = await tokens.get(makePod(), { audience: '', expirationSeconds });
     assert.equal(Math.round(refreshAt / 1000), Math.round(refreshSeconds));
   });
 }
 
 test('a token belongs to one Pod and one audience', async () => {
   const { tokens, asked } = tokensOf(0);
-  const pod = aPod({ serviceAccountName: 'bot' });
+  const pod = makePod({ serviceAccountName: 'bot' });
   await tokens.get(pod, { audience: 'vault', expirationSeconds: hour });
   assert.deepEqual(asked, [
     {
@@ -54,12 +54,12 @@ test('a token belongs to one Pod and one audience', async () => {
 test('a token is cached until its refresh time, and removed with its Pod', async () => {
   const { clock, tokens, asked } = tokensOf(0);
   const wish = { audience: '', expirationSeconds: hour };
-  const first = await tokens.get(aPod(), wish);
+  const first = await tokens.get(makePod(), wish);
   clock.advance(0.8 * hour * 1000 - 1);
-  assert.equal(await tokens.get(aPod(), wish), first);
+  assert.equal(await tokens.get(makePod(), wish), first);
   clock.advance(1);
-  assert.notEqual((await tokens.get(aPod(), wish)).text, first.text);
-  tokens.forget('uid-1');
-  await tokens.get(aPod(), wish);
+  assert.notEqual((await tokens.get(makePod(), wish)).text, first.text);
+  tokens.remove('uid-1');
+  await tokens.get(makePod(), wish);
   assert.equal(asked.length, 3);
 });

@@ -7,7 +7,7 @@ import { jitter, type Random } from '@kruise/values/random';
 import { type Instant, parseTime } from '@kruise/values/time';
 
 /** Audience and lifetime of a token. */
-export type TokenWish = { readonly audience: string; readonly expirationSeconds: number };
+export type TokenRequest = { readonly audience: string; readonly expirationSeconds: number };
 
 /** A token with its refresh time. */
 export type Token = { readonly text: string; readonly refreshAt: Instant };
@@ -15,8 +15,8 @@ export type Token = { readonly text: string; readonly refreshAt: Instant };
 /** Tokens of a node's Pods. */
 export type Tokens = {
   /** Returns a cached token, or requests a new one if the cached token is due for refresh. */
-  get(pod: Pod, wish: TokenWish): Promise<Token>;
-  forget(uid: string): void;
+  get(pod: Pod, request: TokenRequest): Promise<Token>;
+  remove(uid: string): void;
 };
 
 const maxAgeMs = 24 * 3600_000;
@@ -28,9 +28,9 @@ export function createTokens(client: Client, clock: Clock, random: Random): Toke
   return {
     async get(pod, { audience, expirationSeconds }) {
       const { name = '', namespace = '', uid = '' } = pod.metadata;
-      const known = byPod.get(uid)?.get(`${audience}/${expirationSeconds}`);
-      if (known && clock.now() < known.refreshAt) return known;
-      const askedAt = clock.now();
+      const cached = byPod.get(uid)?.get(`${audience}/${expirationSeconds}`);
+      if (cached && clock.now() < cached.refreshAt) return cached;
+      const requestedAt = clock.now();
       const { status } = await requestToken(
         client,
         { name: pod.spec?.serviceAccountName || 'default', namespace },
@@ -40,15 +40,15 @@ export function createTokens(client: Client, clock: Clock, random: Random): Toke
           boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
         },
       );
-      const lifetimeMs = parseTime(status?.expirationTimestamp ?? '') - askedAt;
+      const lifetimeMs = parseTime(status?.expirationTimestamp ?? '') - requestedAt;
       // Jitter, so that nodes do not refresh all at once.
       const ageMs = Math.min(0.8 * lifetimeMs, maxAgeMs) - jitter(random, spreadMs, 1) + spreadMs;
-      const token = { text: status?.token ?? '', refreshAt: askedAt + ageMs };
+      const token = { text: status?.token ?? '', refreshAt: requestedAt + ageMs };
       const tokens = byPod.get(uid) ?? new Map<string, Token>();
       tokens.set(`${audience}/${expirationSeconds}`, token);
       byPod.set(uid, tokens);
       return token;
     },
-    forget: (uid) => void byPod.delete(uid),
+    remove: (uid) => void byPod.delete(uid),
   };
 }

@@ -35,7 +35,7 @@ test('a Pod with a user namespace has it in its sandbox, its containers and its 
   await using node = await startTestNode();
   const { sandboxes, containers } = recorded(node);
   await node.create(spec);
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const wanted = { mode: 'POD', uids: rangeAt(65_536), gids: rangeAt(65_536) };
   assert.deepEqual(sandboxes[0]!.config.linux?.securityContext?.namespaceOptions?.usernsOptions, wanted);
   const { linux, mounts = [] } = containers[0]!.config;
@@ -48,7 +48,7 @@ test('a Pod with the node’s users has no mappings in its configuration', async
   await using node = await startTestNode();
   const { sandboxes, containers } = recorded(node);
   await node.create({ ...spec, hostUsers: true });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   assert.equal(sandboxes[0]!.config.linux?.securityContext?.namespaceOptions?.usernsOptions, undefined);
   assert.equal(
     containers[0]!.config.mounts?.some(({ uidMappings }) => uidMappings),
@@ -62,17 +62,17 @@ test('no two Pods share a range of users, and a range outlives the kubelet until
   const ranges = () =>
     sandboxes.map(({ config }) => config.linux?.securityContext?.namespaceOptions?.usernsOptions?.uids?.[0]?.hostId);
   await Promise.all(['a', 'b'].map((name) => node.create({ ...spec, name })));
-  await Promise.all(['a', 'b'].map((name) => node.until(name, isReady)));
+  await Promise.all(['a', 'b'].map((name) => node.waitUntil(name, isReady)));
   assert.deepEqual(new Set(ranges()), new Set([65_536, 131_072]));
   await node.restart();
   await node.create({ ...spec, name: 'c' });
-  await node.until('c', isReady);
+  await node.waitUntil('c', isReady);
   assert.equal(ranges().at(-1), 3 * 65_536);
   await node.server.client.delete(podKind, { name: 'a', namespace: 'default' });
-  await node.until('a', (pod) => pod === undefined);
+  await node.waitUntil('a', (pod) => pod === undefined);
   const freed = ranges()[sandboxes.findIndex(({ config }) => config.metadata.name === 'a')];
   await node.create({ ...spec, name: 'd' });
-  await node.until('d', isReady);
+  await node.waitUntil('d', isReady);
   assert.equal(ranges().at(-1), freed);
 });
 
@@ -81,9 +81,9 @@ test('a Pod with a user namespace does not run on a runtime without support', as
   const { sandboxes } = recorded(node);
   const { status } = node.runtime;
   Object.assign(node.runtime, { status: async () => ({ ...(await status({})), runtimeHandlers: [] }) });
-  await node.pass(60);
+  await node.advance(60);
   await node.create(spec);
-  await node.pass(30);
+  await node.advance(30);
   const [event] = await node.events('web');
   assert.equal(
     event,

@@ -3,7 +3,7 @@ import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { Volume } from '@kruise/api/core/volume';
-import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
+import { type DownwardContext, fieldOf, resourceFieldOf } from './downward.ts';
 import type { ObjectReference } from './sources.ts';
 import { userOf } from './volume-ownership.ts';
 
@@ -65,12 +65,12 @@ export function referencesOf({ metadata, spec }: Pod): readonly ObjectReference[
 }
 
 /** Reports whether the files of a volume come from API objects and change with them. */
-export function isMadeOfObjects({ configMap, secret, downwardAPI, projected }: Volume): boolean {
+export function hasObjectContent({ configMap, secret, downwardAPI, projected }: Volume): boolean {
   return Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 }
 
 /** Reports whether a volume contains the Pod's labels or annotations and changes with them. */
-export function hasFilesOfMetadata({ spec }: Pod): boolean {
+export function hasMetadataFiles({ spec }: Pod): boolean {
   return (spec?.volumes ?? []).some(({ downwardAPI, projected }) =>
     [downwardAPI, ...(projected?.sources ?? []).map((source) => source.downwardAPI)].some((each) =>
       each?.items?.some(({ fieldRef }) => /^metadata\.(labels|annotations)/.test(fieldRef?.fieldPath ?? '')),
@@ -79,9 +79,14 @@ export function hasFilesOfMetadata({ spec }: Pod): boolean {
 }
 
 /** Returns the current files of a volume. Throws if a required object or key is missing. */
-export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sources: ContentSources): Promise<Content> {
+export async function contentOf(
+  pod: Pod,
+  volume: Volume,
+  context: DownwardContext,
+  sources: ContentSources,
+): Promise<Content> {
   const { configMap, secret, downwardAPI, projected } = volume;
-  const group: Group = new Map();
+  const files: ContentFiles = new Map();
   const mode =
     configMap?.defaultMode ??
     secret?.defaultMode ??
@@ -107,24 +112,24 @@ export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sour
       ];
   for (const part of parts) {
     const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = part;
-    if (configMap) addConfigMap(group, configMap, await sources.configMap(configMap.name ?? ''), mode);
-    if (secret) addSecret(group, secret, await sources.secret(secret.name ?? ''), mode);
-    if (downwardAPI) addFields(group, pod, downwardAPI, mode, facts);
+    if (configMap) addConfigMap(files, configMap, await sources.configMap(configMap.name ?? ''), mode);
+    if (secret) addSecret(files, secret, await sources.secret(secret.name ?? ''), mode);
+    if (downwardAPI) addFields(files, pod, downwardAPI, mode, context);
     if (serviceAccountToken) {
       const { audience = '', expirationSeconds } = serviceAccountToken;
       const token = await sources.token({ audience, expirationSeconds: expirationSeconds ?? 3600 });
-      addToken(group, pod, serviceAccountToken.path, token, mode);
+      addToken(files, pod, serviceAccountToken.path, token, mode);
     }
     if (clusterTrustBundle) throw new Error('ClusterTrustBundle projection is not supported in static kubelet mode');
   }
-  return group;
+  return files;
 }
 
-type Group = Map<string, ContentFile>;
+type ContentFiles = Map<string, ContentFile>;
 type Part = Sources[number];
 
 function addConfigMap(
-  group: Group,
+  files: ContentFiles,
   { name = '', items, optional }: NonNullable<Part['configMap']>,
   found: ConfigMap | undefined,
   mode: number,
@@ -132,11 +137,11 @@ function addConfigMap(
   if (!found && !optional) throw new Error(`configmap ${JSON.stringify(name)} not found`);
   const data: { [key: string]: string | Uint8Array } = { ...found?.data };
   for (const [key, value] of Object.entries(found?.binaryData ?? {})) data[key] = Buffer.from(value, 'base64');
-  addKeys(group, data, items, mode, optional ?? false);
+  addKeys(files, data, items, mode, optional ?? false);
 }
 
 function addSecret(
-  group: Group,
+  files: ContentFiles,
   { name = '', items, optional }: NonNullable<Part['secret']>,
   found: Secret | undefined,
   mode: number,
@@ -144,50 +149,50 @@ function addSecret(
   if (!found && !optional) throw new Error(`secret ${JSON.stringify(name)} not found`);
   const data: { [key: string]: Uint8Array } = {};
   for (const [key, value] of Object.entries(found?.data ?? {})) data[key] = Buffer.from(value, 'base64');
-  addKeys(group, data, items, mode, optional ?? false);
+  addKeys(files, data, items, mode, optional ?? false);
 }
 
 function addFields(
-  group: Group,
+  files: ContentFiles,
   pod: Pod,
   { items = [] }: NonNullable<Part['downwardAPI']>,
   mode: number,
-  facts: NodeFacts,
+  context: DownwardContext,
 ): void {
   for (const { path, fieldRef, resourceFieldRef, mode: own } of items) {
     const container = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
       ({ name }) => name === resourceFieldRef?.containerName,
     );
     const data = fieldRef
-      ? fieldOf(pod, fieldRef, facts)
+      ? fieldOf(pod, fieldRef, context)
       : resourceFieldRef && container
-        ? resourceFieldOf(container, resourceFieldRef, facts)
+        ? resourceFieldOf(container, resourceFieldRef, context)
         : '';
-    group.set(path, { data, mode: own ?? mode });
+    files.set(path, { data, mode: own ?? mode });
   }
 }
 
-function addToken(group: Group, pod: Pod, path: string, data: string, mode: number): void {
+function addToken(files: ContentFiles, pod: Pod, path: string, data: string, mode: number): void {
   const owner = userOf(pod);
   // Only the container's user, or the fsGroup of the volume, needs to read the token.
-  const isForSome = owner !== undefined || pod.spec?.securityContext?.fsGroup != null;
-  group.set(path, { data, mode: isForSome ? 0o600 : mode, owner });
+  const isRestricted = owner !== undefined || pod.spec?.securityContext?.fsGroup != null;
+  files.set(path, { data, mode: isRestricted ? 0o600 : mode, owner });
 }
 
 function addKeys(
-  group: Group,
+  files: ContentFiles,
   data: { readonly [key: string]: string | Uint8Array },
   items: Items | undefined,
   mode: number,
   isOptional: boolean,
 ): void {
   if (!items || items.length === 0) {
-    for (const [key, value] of Object.entries(data)) group.set(key, { data: value, mode });
+    for (const [key, value] of Object.entries(data)) files.set(key, { data: value, mode });
     return;
   }
   for (const { key, path, mode: own } of items) {
     const value = data[key];
-    if (value !== undefined) group.set(path, { data: value, mode: own ?? mode });
+    if (value !== undefined) files.set(path, { data: value, mode: own ?? mode });
     else if (!isOptional) throw new Error(`references non-existent config key: ${key}`);
   }
 }

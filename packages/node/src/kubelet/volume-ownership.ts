@@ -15,7 +15,7 @@ export type GroupAccess = {
 };
 
 /** Sets the group of a directory and its contents, without following symbolic links. */
-export async function giveToGroup(files: HostFiles, path: string, access: GroupAccess): Promise<void> {
+export async function setVolumeGroup(files: HostFiles, path: string, access: GroupAccess): Promise<void> {
   const { group, isReadOnly, onlyOnMismatch = false } = access;
   const fileMode = isReadOnly ? readable : writable;
   const directoryMode = fileMode | directoryBits;
@@ -23,7 +23,7 @@ export async function giveToGroup(files: HostFiles, path: string, access: GroupA
     const top = await files.stat(path);
     if (top?.gid === group && (top.mode & directoryMode) === directoryMode) return;
   }
-  await files.shareWithGroup(path, { gid: group, fileMode, directoryMode });
+  await files.setGroup(path, { gid: group, fileMode, directoryMode });
 }
 
 /** Returns the user that all containers of a Pod run as; undefined if they differ or an image decides. */

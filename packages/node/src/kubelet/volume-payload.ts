@@ -7,7 +7,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Random } from '@kruise/values/random';
 import type { HostFiles } from '../cri/runtime.ts';
 import type { Content } from './volume-content.ts';
-import { giveToGroup } from './volume-ownership.ts';
+import { setVolumeGroup } from './volume-ownership.ts';
 
 export type PayloadOptions = {
   readonly now: number;
@@ -32,7 +32,7 @@ export async function writePayload(
   for (const name of content.keys()) checkName(name);
   await makeRoot(files, path);
   for (const each of nested) await files.makeDirectory(`${path}/${each}`, { mode: directoryMode });
-  const there = await files.list(path);
+  const existingNames = await files.list(path);
   const folder = payloadName(now, random);
   await files.makeDirectory(`${path}/${folder}`, { mode: directoryMode, isNew: true });
   for (const [name, { data, mode, owner }] of content) {
@@ -41,13 +41,13 @@ export async function writePayload(
     const ownership = owner === undefined ? {} : { uid: owner };
     await files.writeFile(`${path}/${folder}/${name}`, data, { mode, isNew: true, ...ownership });
   }
-  if (group != null) await giveToGroup(files, path, { group, isReadOnly: true });
+  if (group != null) await setVolumeGroup(files, path, { group, isReadOnly: true });
   const draft = `${dataLink}_tmp`;
-  if (there.includes(draft)) await files.remove(`${path}/${draft}`);
+  if (existingNames.includes(draft)) await files.remove(`${path}/${draft}`);
   await files.symlink(`${path}/${draft}`, { target: folder });
   await files.rename(`${path}/${draft}`, `${path}/${dataLink}`);
-  await showNames(files, path, content, there);
-  const outdated = there.filter((name) => name.startsWith('..') && !name.startsWith(dataLink));
+  await linkNames(files, path, content, existingNames);
+  const outdated = existingNames.filter((name) => name.startsWith('..') && !name.startsWith(dataLink));
   for (const name of outdated) await files.remove(`${path}/${name}`);
 }
 
@@ -60,13 +60,18 @@ async function makeRoot(files: HostFiles, path: string): Promise<void> {
 }
 
 /** Links the visible names to the payload, and removes links to names that are no longer in it. */
-async function showNames(files: HostFiles, path: string, content: Content, there: readonly string[]): Promise<void> {
-  const shown = new Set(there.filter((name) => !name.startsWith('..')));
+async function linkNames(
+  files: HostFiles,
+  path: string,
+  content: Content,
+  existingNames: readonly string[],
+): Promise<void> {
+  const linked = new Set(existingNames.filter((name) => !name.startsWith('..')));
   const names = new Set([...content.keys()].map((name) => name.split('/')[0]!));
   for (const name of names) {
-    if (!shown.has(name)) await files.symlink(`${path}/${name}`, { target: `${dataLink}/${name}` });
+    if (!linked.has(name)) await files.symlink(`${path}/${name}`, { target: `${dataLink}/${name}` });
   }
-  for (const name of shown) {
+  for (const name of linked) {
     if (names.has(name)) continue;
     // Directories are mount points of other mounts.
     if ((await files.stat(`${path}/${name}`))?.type === 'symlink') await files.remove(`${path}/${name}`);

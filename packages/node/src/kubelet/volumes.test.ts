@@ -14,7 +14,7 @@ const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** Returns a Pod whose container mounts a volume at /data. */
-function mounting(volume: Omit<Volume, 'name'>, more: Partial<Container> = {}): TestPod {
+function podWithVolume(volume: Omit<Volume, 'name'>, more: Partial<Container> = {}): TestPod {
   return {
     volumes: [{ name: 'data', ...volume }],
     containers: [
@@ -40,11 +40,11 @@ test('a ConfigMap volume has its keys as files and is updated', async () => {
   const { client } = node.server;
   const reference = { name: 'settings', namespace: 'default' };
   await client.create(configMap, { metadata: reference, data: { colour: 'red', size: 'small' } });
-  await node.create(mounting({ configMap: { name: 'settings' } }));
-  await node.until('web', isReady);
+  await node.create(podWithVolume({ configMap: { name: 'settings' } }));
+  await node.waitUntil('web', isReady);
   assert.equal(await run(node, 'cat', '/data/colour'), 'red');
   await client.patch(configMap, reference, { data: { colour: 'blue', size: null, shape: 'round' } }, { type: 'merge' });
-  await node.pass(1);
+  await node.advance(1);
   assert.equal(await run(node, 'cat', '/data/colour', '/data/shape'), 'blueround');
   assert.deepEqual((await run(node, 'ls', '/data')).trim().split(/\s+/), ['colour', 'shape']);
 });
@@ -55,15 +55,17 @@ test('keys of a Secret are mapped to paths', async () => {
     metadata: { name: 'login', namespace: 'default' },
     data: { password: base64('hush'), user: base64('me') },
   });
-  await node.create(mounting({ secret: { secretName: 'login', items: [{ key: 'password', path: 'deep/word' }] } }));
-  await node.until('web', isReady);
+  await node.create(
+    podWithVolume({ secret: { secretName: 'login', items: [{ key: 'password', path: 'deep/word' }] } }),
+  );
+  await node.waitUntil('web', isReady);
   assert.equal(await run(node, 'cat', '/data/deep/word'), 'hush');
 });
 
 test('a missing volume keeps the Pod from starting and is recorded', async () => {
   await using node = await startTestNode();
-  await node.create(mounting({ configMap: { name: 'settings' } }));
-  await node.pass(15);
+  await node.create(podWithVolume({ configMap: { name: 'settings' } }));
+  await node.advance(15);
   const pod = await node.get('web');
   assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ContainerCreating');
   const [event] = await node.events('web');
@@ -72,12 +74,12 @@ test('a missing volume keeps the Pod from starting and is recorded', async () =>
     'Warning FailedMount: MountVolume.SetUp failed for volume "data" : configmap "settings" not found',
   );
   await node.server.client.create(configMap, { metadata: { name: 'settings', namespace: 'default' } });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
 });
 
 test('a failed mount is retried with exponential backoff', async () => {
   await using node = await startTestNode();
-  await node.create(mounting({ hostPath: { path: '/srv', type: 'Directory' } }));
+  await node.create(podWithVolume({ hostPath: { path: '/srv', type: 'Directory' } }));
   const { stat } = node.runtime.files;
   const tries: number[] = [];
   Object.assign(node.runtime.files, {
@@ -86,15 +88,15 @@ test('a failed mount is retried with exponential backoff', async () => {
       return stat(path);
     },
   });
-  await node.pass(300);
+  await node.advance(300);
   const gaps = tries.slice(1).map((at, index) => Math.round((at - tries[index]!) / 500) / 2);
   assert.deepEqual(gaps.slice(-6), [4, 8, 16, 32, 64, 122]);
 });
 
 test('a missing optional source is an empty directory', async () => {
   await using node = await startTestNode();
-  await node.create(mounting({ configMap: { name: 'settings', optional: true } }));
-  await node.until('web', isReady);
+  await node.create(podWithVolume({ configMap: { name: 'settings', optional: true } }));
+  await node.waitUntil('web', isReady);
   assert.equal(await run(node, 'ls', '/data'), '');
 });
 
@@ -105,10 +107,10 @@ test('a downward API volume contains Pod fields and follows label changes', asyn
     { path: 'limit', resourceFieldRef: { containerName: 'c', resource: 'limits.memory', divisor: '1Mi' } },
   ];
   await node.create({
-    ...mounting({ downwardAPI: { items } }, { resources: { limits: { memory: '64Mi' } } }),
+    ...podWithVolume({ downwardAPI: { items } }, { resources: { limits: { memory: '64Mi' } } }),
     labels: { app: 'web' },
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   assert.equal(await run(node, 'cat', '/data/labels'), 'app="web"');
   assert.equal(await run(node, 'cat', '/data/limit'), '64');
   await node.server.client.patch(
@@ -117,23 +119,23 @@ test('a downward API volume contains Pod fields and follows label changes', asyn
     { metadata: { labels: { tier: 'front' } } },
     { type: 'merge' },
   );
-  await node.pass(1);
+  await node.advance(1);
   assert.equal(await run(node, 'cat', '/data/labels'), 'app="web"\ntier="front"');
 });
 
 test('a service account token is mounted and refreshed in time', async () => {
   await using node = await startTestNode();
   await node.create(
-    mounting({ projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] } }),
+    podWithVolume({ projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] } }),
   );
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const first = await run(node, 'cat', '/data/token');
   const claims = JSON.parse(Buffer.from(first.split('.')[1]!, 'base64url').toString());
   assert.equal(claims.sub, 'system:serviceaccount:default:default');
   assert.equal(claims['kubernetes.io'].pod.name, 'web');
-  await node.pass(3600 * 0.7);
+  await node.advance(3600 * 0.7);
   assert.equal(await run(node, 'cat', '/data/token'), first);
-  await node.pass(3600 * 0.12);
+  await node.advance(3600 * 0.12);
   assert.notEqual(await run(node, 'cat', '/data/token'), first);
 });
 
@@ -147,7 +149,7 @@ test('an emptyDir is shared by containers and outlives them', async () => {
     ],
     containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'], volumeMounts }],
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   assert.equal(await run(node, 'cat', '/data/greeting'), 'hello\n');
 });
 
@@ -176,8 +178,8 @@ for (const [type, there, fault] of pathRows) {
     await node.runtime.files.makeDirectory('/srv');
     if (there === 'file') await node.runtime.files.writeFile('/srv/it', 'x');
     if (there === 'directory') await node.runtime.files.makeDirectory('/srv/it');
-    await node.create(mounting({ hostPath: { path: '/srv/it', type } }));
-    await node.pass(1);
+    await node.create(podWithVolume({ hostPath: { path: '/srv/it', type } }));
+    await node.advance(1);
     const mounts = (await node.events('web')).filter((event) => event.includes('FailedMount'));
     if (fault === undefined) assert.deepEqual(mounts, []);
     else assert.match(mounts[0]!, new RegExp(`hostPath type check failed: /srv/it ${fault}$`));
@@ -192,8 +194,8 @@ test('files of a volume are replaced atomically behind symbolic links', async ()
   await using node = await startTestNode();
   const { client } = node.server;
   await client.create(configMap, { metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'red' } });
-  await node.create(mounting({ configMap: { name: 'settings' } }));
-  const pod = await node.until('web', isReady);
+  await node.create(podWithVolume({ configMap: { name: 'settings' } }));
+  const pod = await node.waitUntil('web', isReady);
   const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~configmap/data`;
   const { files } = node.runtime;
   const [folder, ...rest] = (await files.list(path)).toSorted();
@@ -215,8 +217,8 @@ for (const [securityContext, own, owned] of tokenOwners) {
   test(`a token of a Pod with ${JSON.stringify({ ...securityContext, ...own })} is ${owned}`, async () => {
     await using node = await startTestNode();
     const sources = [{ serviceAccountToken: { path: 'token' } }];
-    await node.create({ ...mounting({ projected: { sources } }, own), securityContext });
-    const pod = await node.until('web', isReady);
+    await node.create({ ...podWithVolume({ projected: { sources } }, own), securityContext });
+    const pod = await node.waitUntil('web', isReady);
     const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~projected/data`;
     const folder = await node.runtime.files.readLink(`${path}/..data`);
     assert.equal(await ownership(node, `${path}/${folder}/token`), owned);
@@ -225,11 +227,11 @@ for (const [securityContext, own, owned] of tokenOwners) {
 
 test('a token has no owner if containers run as different users', async () => {
   await using node = await startTestNode();
-  const wanted = mounting({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } });
+  const wanted = podWithVolume({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } });
   const [container] = wanted.containers!;
   const other = { ...container!, name: 'other', securityContext: { runAsUser: 2000 } };
   await node.create({ ...wanted, containers: [container!, other], securityContext: { runAsUser: 1000 } });
-  const pod = await node.until('web', isReady);
+  const pod = await node.waitUntil('web', isReady);
   const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~projected/data`;
   const folder = await node.runtime.files.readLink(`${path}/..data`);
   assert.equal(await ownership(node, `${path}/${folder}/token`), '644 0:0');
@@ -246,8 +248,8 @@ test('the fsGroup of a Pod may write to writable volumes and read the others', a
     { name: 'scratch', emptyDir: {} },
     { name: 'fast', emptyDir: { medium: 'Memory' } },
   ];
-  await node.create({ ...mounting({}), volumes, securityContext: { fsGroup: 2000 } });
-  const pod = await node.until('web', isReady);
+  await node.create({ ...podWithVolume({}), volumes, securityContext: { fsGroup: 2000 } });
+  const pod = await node.waitUntil('web', isReady);
   const root = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes`;
   assert.equal(await ownership(node, `${root}/kubernetes.io~empty-dir/scratch`), '2777 0:2000');
   assert.equal(await ownership(node, `${root}/kubernetes.io~empty-dir/fast`), '3777 0:2000');
@@ -273,7 +275,7 @@ test('a Pod has the files to reach the API server', async () => {
     automountServiceAccountToken: true,
     containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'] }],
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const place = '/var/run/secrets/kubernetes.io/serviceaccount';
   assert.equal(await run(node, 'cat', `${place}/ca.crt`, `${place}/namespace`), 'the authoritydefault');
   const [, claims = ''] = (await run(node, 'cat', `${place}/token`)).split('.');
@@ -284,8 +286,8 @@ test('a Pod has the files to reach the API server', async () => {
 
 test('an emptyDir is writable by everyone', async () => {
   await using node = await startTestNode();
-  await node.create(mounting({ emptyDir: {} }));
-  const pod = await node.until('web', isReady);
+  await node.create(podWithVolume({ emptyDir: {} }));
+  const pod = await node.waitUntil('web', isReady);
   const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~empty-dir/data`;
   assert.equal((await node.runtime.files.stat(path))?.mode, 0o777);
 });
@@ -294,8 +296,8 @@ test('a hostPath must have its type', async () => {
   await using node = await startTestNode();
   await node.runtime.files.makeDirectory('/srv');
   await node.runtime.files.writeFile('/srv/file', 'x');
-  await node.create(mounting({ hostPath: { path: '/srv/file', type: 'Directory' } }));
-  await node.pass(1);
+  await node.create(podWithVolume({ hostPath: { path: '/srv/file', type: 'Directory' } }));
+  await node.advance(1);
   assert.deepEqual(await node.events('web'), [
     'Warning FailedMount: MountVolume.SetUp failed for volume "data" : hostPath type check failed: /srv/file is not a directory',
   ]);
@@ -316,10 +318,10 @@ test('a PVC that is bound a moment later is mounted without an event', async () 
   });
   const spec = { accessModes, volumeName: 'disk', resources: { requests: { storage: '1Gi' } } };
   const claim = await client.create(persistentVolumeClaim, { metadata: { name: 'mine', namespace: 'default' }, spec });
-  await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
-  await node.pass(1);
+  await node.create(podWithVolume({ persistentVolumeClaim: { claimName: 'mine' } }));
+  await node.advance(1);
   await client.update(persistentVolumeClaim, { ...claim, status: { phase: 'Bound' } }, { subresource: 'status' });
-  await node.pass(5);
+  await node.advance(5);
   assert.ok(isReady(await node.get('web')));
   assert.deepEqual(
     (await node.events('web')).filter((event) => event.includes('Mount')),
@@ -329,8 +331,8 @@ test('a PVC that is bound a moment later is mounted without an event', async () 
 
 test('a PVC that is not bound for minutes is recorded', async () => {
   await using node = await startTestNode();
-  await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
-  await node.pass(130);
+  await node.create(podWithVolume({ persistentVolumeClaim: { claimName: 'mine' } }));
+  await node.advance(130);
   assert.deepEqual(await node.events('web'), [
     'Warning FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: persistentvolumeclaim "mine" not found',
   ]);
@@ -344,8 +346,8 @@ test("a PVC with the name of a Pod's ephemeral volume but another owner is not u
     metadata: { name: 'web-data', namespace: 'default' },
     spec,
   });
-  await node.create(mounting({ ephemeral: { volumeClaimTemplate: { spec } } }));
-  await node.pass(1);
+  await node.create(podWithVolume({ ephemeral: { volumeClaimTemplate: { spec } } }));
+  await node.advance(1);
   assert.deepEqual(await node.events('web'), [
     'Warning FailedMount: MountVolume.SetUp failed for volume "data" : PVC default/web-data was not created for pod default/web (pod is not owner)',
   ]);
@@ -376,8 +378,8 @@ test('a PVC bound to a hostPath volume is mounted from that path', async () => {
     },
   });
   await client.update(persistentVolumeClaim, { ...claim, status: { phase: 'Bound' } }, { subresource: 'status' });
-  await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
-  await node.until('web', isReady);
+  await node.create(podWithVolume({ persistentVolumeClaim: { claimName: 'mine' } }));
+  await node.waitUntil('web', isReady);
   assert.equal(await run(node, 'cat', '/data/file'), 'kept');
 });
 
@@ -397,7 +399,7 @@ test('the environment of a container is that of its Pod spec', async () => {
       },
     ],
   });
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const lines = (await run(node, 'env')).split('\n');
   assert.ok(lines.includes('GREETING=hello web on $(NODE) $(NAME)'));
   assert.ok(lines.some((line) => /^ADDRESS=10\.244\.0\.\d+$/.test(line)));
@@ -411,7 +413,7 @@ test('the termination message of a container is in its status', async () => {
       { name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'echo oh dear > /dev/termination-log; exit 3'] },
     ],
   });
-  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  const pod = await node.waitUntil('web', (found) => found?.status?.phase === 'Failed');
   const end = pod?.status?.containerStatuses?.[0]?.state?.terminated;
   assert.deepEqual([end?.exitCode, end?.reason, end?.message], [3, 'Error', 'oh dear\n']);
 });
@@ -429,7 +431,7 @@ test('the log is the fallback for an empty termination message', async () => {
       },
     ],
   });
-  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  const pod = await node.waitUntil('web', (found) => found?.status?.phase === 'Failed');
   assert.equal(pod?.status?.containerStatuses?.[0]?.state?.terminated?.message, 'broken\n');
 });
 
@@ -441,7 +443,7 @@ test('the hosts file contains the names of the Pod', async () => {
     hostAliases: [{ ip: '10.1.2.3', hostnames: ['db', 'db.example.com'] }],
     containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'] }],
   });
-  const pod = await node.until('web', isReady);
+  const pod = await node.waitUntil('web', isReady);
   const lines = (await run(node, 'cat', '/etc/hosts')).split('\n');
   assert.equal(lines[0], '# Kubernetes-managed hosts file.');
   assert.ok(lines.includes(`${pod?.status?.podIP}\tone.cluster.default.svc.cluster.local\tone`));

@@ -9,11 +9,11 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { FileStat, HostFiles } from '../cri/runtime.ts';
-import type { NodeFacts } from './downward.ts';
+import type { DownwardContext } from './downward.ts';
 import { podDirectory, privateMode, removePodDirectory } from './pod-directory.ts';
 import type { Sources } from './sources.ts';
-import { type Content, contentOf, isMadeOfObjects, isSameContent } from './volume-content.ts';
-import { giveToGroup } from './volume-ownership.ts';
+import { type Content, contentOf, hasObjectContent, isSameContent } from './volume-content.ts';
+import { setVolumeGroup } from './volume-ownership.ts';
 import { nestedMountsOf, writePayload } from './volume-payload.ts';
 
 /** Host path of a mounted volume. */
@@ -31,7 +31,7 @@ export class MountError extends Error {
 }
 
 /** A PVC that has no volume to mount yet. That is not a failure: the kubelet waits for it without limit. */
-export class ClaimNotReadyError extends Error {
+export class PersistentVolumeClaimNotReadyError extends Error {
   override readonly name = 'ClaimNotReadyError';
 }
 
@@ -54,7 +54,7 @@ export type PodVolumes = {
   /** Mounted volumes by name. */
   readonly mounted: ReadonlyMap<string, MountedVolume>;
   /** Mounts missing volumes and updates changed ones. Throws an AggregateError of `MountError`s. */
-  mount(pod: Pod, facts: NodeFacts): Promise<ReadonlyMap<string, MountedVolume>>;
+  mount(pod: Pod, context: DownwardContext): Promise<ReadonlyMap<string, MountedVolume>>;
   /** Removes everything that was mounted for the Pod. */
   unmount(pod: Pod): Promise<void>;
 };
@@ -64,13 +64,13 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
   const mounted = new Map<string, MountedVolume>();
   const contents = new Map<string, Content>();
 
-  async function mountOne(pod: Pod, volume: Volume, facts: NodeFacts): Promise<MountedVolume> {
+  async function mountOne(pod: Pod, volume: Volume, context: DownwardContext): Promise<MountedVolume> {
     const { namespace = '' } = pod.metadata;
     const { fsGroup } = pod.spec?.securityContext ?? {};
     const known = mounted.get(volume.name);
-    if (isMadeOfObjects(volume)) {
+    if (hasObjectContent(volume)) {
       const path = pathOf(pod, pluginOf(volume), volume.name);
-      const content = await contentOf(pod, volume, facts, {
+      const content = await contentOf(pod, volume, context, {
         configMap: (name) => sources.configMap(namespace, name),
         secret: (name) => sources.secret(namespace, name),
         token: (request) => token(pod, request),
@@ -89,12 +89,12 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
     if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
     if (volume.persistentVolumeClaim) {
       const { claimName, readOnly } = volume.persistentVolumeClaim;
-      return mountClaim(pod, await claimOf(namespace, claimName), readOnly ?? false);
+      return mountPersistentVolumeClaim(pod, await getPersistentVolumeClaim(namespace, claimName), readOnly ?? false);
     }
     if (volume.ephemeral) {
-      const claim = await claimOf(namespace, `${pod.metadata.name}-${volume.name}`);
-      checkOwner(claim, pod);
-      return mountClaim(pod, claim, false);
+      const pvc = await getPersistentVolumeClaim(namespace, `${pod.metadata.name}-${volume.name}`);
+      checkOwner(pvc, pod);
+      return mountPersistentVolumeClaim(pod, pvc, false);
     }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
@@ -102,24 +102,29 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
       const mode = volume.emptyDir?.medium === 'Memory' ? 0o1777 : 0o777;
       await files.makeDirectory(parentOf(path), { mode: privateMode });
       await files.makeDirectory(path, { mode });
-      if (fsGroup != null) await giveToGroup(files, path, { group: fsGroup, isReadOnly: false });
+      if (fsGroup != null) await setVolumeGroup(files, path, { group: fsGroup, isReadOnly: false });
       return { path, isReadOnly: false };
     }
     throw new Error('no volume plugin matched');
   }
 
-  async function claimOf(namespace: string, name: string): Promise<PersistentVolumeClaim> {
-    const claim = await sources.claim(namespace, name);
-    if (!claim) throw new ClaimNotReadyError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
-    return claim;
+  async function getPersistentVolumeClaim(namespace: string, name: string): Promise<PersistentVolumeClaim> {
+    const pvc = await sources.claim(namespace, name);
+    if (!pvc) throw new PersistentVolumeClaimNotReadyError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
+    return pvc;
   }
 
-  async function mountClaim(pod: Pod, claim: PersistentVolumeClaim, isReadOnly: boolean): Promise<MountedVolume> {
-    if (claim.metadata.deletionTimestamp != null) throw new ClaimNotReadyError('PVC is being deleted');
-    const volumeName = claim.spec?.volumeName;
-    if (claim.status?.phase !== 'Bound' || !volumeName) throw new ClaimNotReadyError('PVC is not bound');
+  async function mountPersistentVolumeClaim(
+    pod: Pod,
+    pvc: PersistentVolumeClaim,
+    isReadOnly: boolean,
+  ): Promise<MountedVolume> {
+    if (pvc.metadata.deletionTimestamp != null) throw new PersistentVolumeClaimNotReadyError('PVC is being deleted');
+    const volumeName = pvc.spec?.volumeName;
+    if (pvc.status?.phase !== 'Bound' || !volumeName) throw new PersistentVolumeClaimNotReadyError('PVC is not bound');
     const found = await sources.volume(volumeName);
-    if (!found) throw new ClaimNotReadyError(`persistentvolume ${JSON.stringify(volumeName)} not found`);
+    if (!found)
+      throw new PersistentVolumeClaimNotReadyError(`persistentvolume ${JSON.stringify(volumeName)} not found`);
     const { hostPath, local } = found.spec ?? {};
     if (hostPath) return { path: await checkedHostPath(hostPath), isReadOnly };
     if (local) {
@@ -127,7 +132,7 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
       const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
       const onlyOnMismatch = fsGroupChangePolicy === 'OnRootMismatch';
       if (fsGroup != null && !isReadOnly) {
-        await giveToGroup(files, local.path, { group: fsGroup, isReadOnly, onlyOnMismatch });
+        await setVolumeGroup(files, local.path, { group: fsGroup, isReadOnly, onlyOnMismatch });
       }
       return { path: local.path, isReadOnly };
     }
@@ -152,11 +157,11 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
 
   return {
     mounted,
-    async mount(pod, facts) {
+    async mount(pod, context) {
       const failures: MountError[] = [];
       for (const volume of pod.spec?.volumes ?? []) {
         try {
-          mounted.set(volume.name, await mountOne(pod, volume, facts));
+          mounted.set(volume.name, await mountOne(pod, volume, context));
         } catch (error) {
           failures.push(new MountError(volume.name, error as Error));
         }
@@ -180,9 +185,9 @@ function parentOf(path: string): string {
  * Checks that the PVC of an ephemeral volume belongs to the Pod. A PVC of the same name may belong to another owner,
  * whose data must not be used.
  */
-function checkOwner(claim: PersistentVolumeClaim, { metadata }: Pod): void {
-  const { name, namespace } = claim.metadata;
-  if (controllerOf(claim)?.uid === metadata.uid) return;
+function checkOwner(pvc: PersistentVolumeClaim, { metadata }: Pod): void {
+  const { name, namespace } = pvc.metadata;
+  if (controllerOf(pvc)?.uid === metadata.uid) return;
   const owner = `${metadata.namespace}/${metadata.name}`;
   throw new Error(`PVC ${namespace}/${name} was not created for pod ${owner} (pod is not owner)`);
 }

@@ -6,60 +6,60 @@ import { type Instant, parseTime } from '@kruise/values/time';
 
 export type Usage = { readonly nanoCores: number; readonly memoryBytes: number };
 
-export type PodFigures = {
+export type PodUsage = {
   readonly at: Instant;
   readonly containers: readonly { readonly name: string; readonly usage: Usage }[];
 };
 
-export type NodeFigures = {
+export type NodeUsage = {
   readonly at: Instant;
   readonly usage: Usage;
   /** Usage of the node's Pods by UID; Pods with missing containers are omitted. */
-  readonly pods: ReadonlyMap<string, PodFigures>;
+  readonly pods: ReadonlyMap<string, PodUsage>;
 };
 
-export type Figures = {
+export type UsageScraper = {
   /** Returns the usage of a node; undefined if its kubelet does not respond. */
-  of(node: Node): Promise<NodeFigures | undefined>;
+  of(node: Node): Promise<NodeUsage | undefined>;
 };
 
 /** Time for which a scrape is cached. */
 const freshMs = 5000;
-const patienceMs = 10_000;
+const scrapeTimeoutMs = 10_000;
 
 /** Creates a scraper of kubelets that caches each scrape. */
-export function createFigures(connector: NodeConnector, clock: Clock): Figures {
-  const known = new Map<string, { readonly askedAt: Instant; readonly figures: Promise<NodeFigures | undefined> }>();
+export function createUsageScraper(connector: NodeConnector, clock: Clock): UsageScraper {
+  const cache = new Map<string, { readonly askedAt: Instant; readonly figures: Promise<NodeUsage | undefined> }>();
   return {
     of(node) {
       const { name = '' } = node.metadata;
       const now = clock.now();
-      for (const [each, { askedAt }] of known) if (now - askedAt >= freshMs) known.delete(each);
-      const found = known.get(name);
+      for (const [each, { askedAt }] of cache) if (now - askedAt >= freshMs) cache.delete(each);
+      const found = cache.get(name);
       if (found) return found.figures;
-      const figures = ask(connector, clock, node).catch(() => undefined);
-      known.set(name, { askedAt: now, figures });
+      const figures = scrape(connector, clock, node).catch(() => undefined);
+      cache.set(name, { askedAt: now, figures });
       return figures;
     },
   };
 }
 
-async function ask(connector: NodeConnector, clock: Clock, node: Node): Promise<NodeFigures> {
-  const over = new AbortController();
-  const answered = new AbortController();
-  after(clock, patienceMs, answered.signal).then(
-    () => over.abort(new Error('timed out scraping the kubelet')),
+async function scrape(connector: NodeConnector, clock: Clock, node: Node): Promise<NodeUsage> {
+  const timeout = new AbortController();
+  const done = new AbortController();
+  after(clock, scrapeTimeoutMs, done.signal).then(
+    () => timeout.abort(new Error('timed out scraping the kubelet')),
     () => {},
   );
   try {
     const path = '/stats/summary?only_cpu_and_memory=true';
     const headers = { accept: 'application/json' };
-    const { code, body } = await connector.kubelet(node).send({ method: 'GET', path, headers, signal: over.signal });
+    const { code, body } = await connector.kubelet(node).send({ method: 'GET', path, headers, signal: timeout.signal });
     const text = Buffer.concat(await body.toArray()).toString();
     if (code !== 200) throw new Error(`kubelet responded with status ${code}: ${text}`);
-    return figuresOf(JSON.parse(text));
+    return parseSummary(JSON.parse(text));
   } finally {
-    answered.abort();
+    done.abort();
   }
 }
 
@@ -77,14 +77,14 @@ export type Summary = {
   }[];
 };
 
-export function figuresOf({ node, pods = [] }: Summary): NodeFigures {
+export function parseSummary({ node, pods = [] }: Summary): NodeUsage {
   const usage = usageOf(node);
   if (!usage) throw new Error('kubelet summary has no node usage');
-  const found = new Map<string, PodFigures>();
+  const found = new Map<string, PodUsage>();
   for (const { podRef, containers = [] } of pods) {
     const usages = containers.flatMap((each) => {
-      const known = usageOf(each);
-      return known ? [{ name: each.name, usage: known, at: timeOf(each) }] : [];
+      const cache = usageOf(each);
+      return cache ? [{ name: each.name, usage: cache, at: timeOf(each) }] : [];
     });
     if (usages.length === 0 || usages.length < containers.length) continue;
     const at = Math.min(...usages.map((each) => each.at));

@@ -2,7 +2,7 @@
 import { type APIService, apiService } from '@kruise/api/apiregistration/apiservice';
 import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import type { Client } from '@kruise/client/client';
-import { createMissing } from '@kruise/client/create-missing';
+import { createIfMissing } from '@kruise/client/create-missing';
 
 /** Service name of the in-process metrics API, as `namespace/name`; no such Service exists in the cluster. */
 export const metricsService = 'kube-system/kruise-metrics';
@@ -37,5 +37,5 @@ const reader: ClusterRole = {
 
 /** Creates missing objects; an existing APIService of another metrics server is left unchanged. */
 export async function installMetrics(client: Client): Promise<void> {
-  await Promise.all([createMissing(client, apiService, service), createMissing(client, clusterRole, reader)]);
+  await Promise.all([createIfMissing(client, apiService, service), createIfMissing(client, clusterRole, reader)]);
 }

@@ -12,7 +12,7 @@ import { isForbidden, isNotFound } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
 import { systemClock } from '@kruise/values/system';
 import { instantOf } from '@kruise/values/time';
-import { type Figures, figuresOf, type Summary } from './figures.ts';
+import { parseSummary, type Summary, type UsageScraper } from './figures.ts';
 import { installMetrics, metricsService } from './manifests.ts';
 import { metricsApi } from './metrics-api.ts';
 
@@ -32,7 +32,7 @@ test('a Pod with a missing container is omitted', () => {
       { podRef: { uid: 'empty' } },
     ],
   };
-  const { usage, at, pods } = figuresOf(summary);
+  const { usage, at, pods } = parseSummary(summary);
   assert.deepEqual([usage, at], [{ nanoCores: 5e6, memoryBytes: 4096 }, instantOf(2026, 1, 1)]);
   assert.deepEqual([...pods.keys()], ['whole']);
 });
@@ -54,11 +54,11 @@ async function startWithMetrics() {
     await client.update(pod, { ...made, status: { phase: 'Running' } }, { subresource: 'status' });
     uids.push(made.metadata.uid ?? '');
   }
-  const figures: Figures = {
+  const figures: UsageScraper = {
     of: async ({ metadata }: Node) => {
       assert.equal(metadata.name, 'node-1');
       const containers = [{ name: 'main', ...used(250_000_000, 64 << 20) }];
-      return figuresOf({
+      return parseSummary({
         node: used(300_123_456, 100 << 20),
         pods: uids.map((uid) => ({ podRef: { uid }, containers })),
       });

@@ -1,6 +1,6 @@
 import { type Node, node as nodeKind } from '@kruise/api/core/node';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
-import type { InProcessServer, Question } from '@kruise/apiserver/aggregation/in-process-servers';
+import type { InProcessRequest, InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
 import type { Caches } from '@kruise/client/informer';
 import { matchesFields, parseFieldSelector } from '@kruise/machinery/field-selector';
 import { parseSelector } from '@kruise/machinery/label-selector';
@@ -8,7 +8,7 @@ import { notFound } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { formatQuantity, NANO, quantityOf } from '@kruise/values/quantity';
 import { formatTime, type Instant } from '@kruise/values/time';
-import type { Figures, Usage } from './figures.ts';
+import type { Usage, UsageScraper } from './figures.ts';
 import { asTable, wantsTable } from './tables.ts';
 
 const group = 'metrics.k8s.io';
@@ -38,7 +38,7 @@ export type Metrics = {
 
 export type MetricsApiOptions = {
   readonly caches: Caches;
-  readonly figures: Figures;
+  readonly figures: UsageScraper;
   readonly clock: Clock;
 };
 
@@ -50,7 +50,7 @@ export function metricsApi({ caches, figures, clock }: MetricsApiOptions): InPro
   async function nodeMetrics(node: Node): Promise<readonly Metrics[]> {
     const found = await figures.of(node);
     if (!found) return [];
-    return [{ ...headOf('NodeMetrics', node, found.at), usage: resourcesOf(found.usage) }];
+    return [{ ...metricsHead('NodeMetrics', node, found.at), usage: resourcesOf(found.usage) }];
   }
 
   async function podMetrics(pod: Pod): Promise<readonly Metrics[]> {
@@ -58,10 +58,10 @@ export function metricsApi({ caches, figures, clock }: MetricsApiOptions): InPro
     const found = (node && (await figures.of(node)))?.pods.get(pod.metadata.uid ?? '');
     if (!found || pod.status?.phase !== 'Running') return [];
     const containers = found.containers.map(({ name, usage }) => ({ name, usage: resourcesOf(usage) }));
-    return [{ ...headOf('PodMetrics', pod, found.at), containers }];
+    return [{ ...metricsHead('PodMetrics', pod, found.at), containers }];
   }
 
-  const headOf = (kind: Metrics['kind'], { metadata }: Node | Pod, at: Instant) => {
+  const metricsHead = (kind: Metrics['kind'], { metadata }: Node | Pod, at: Instant) => {
     const { name = '', namespace, labels } = metadata;
     const creationTimestamp = formatTime(clock.now());
     return {
@@ -73,14 +73,14 @@ export function metricsApi({ caches, figures, clock }: MetricsApiOptions): InPro
     };
   };
 
-  async function listed<T extends Node | Pod>(
+  async function listMetrics<T extends Node | Pod>(
     kind: Metrics['kind'],
     objects: readonly T[],
-    question: Question,
-    measure: (object: T) => Promise<readonly Metrics[]>,
+    request: InProcessRequest,
+    metricsOf: (object: T) => Promise<readonly Metrics[]>,
   ): Promise<unknown> {
-    const labels = parseSelector(question.query.get('labelSelector') ?? '');
-    const fields = parseFieldSelector(question.query.get('fieldSelector') ?? '');
+    const labels = parseSelector(request.query.get('labelSelector') ?? '');
+    const fields = parseFieldSelector(request.query.get('fieldSelector') ?? '');
     const chosen = objects.filter(({ metadata }) => {
       const known = new Map([
         ['metadata.name', metadata.name],
@@ -88,38 +88,44 @@ export function metricsApi({ caches, figures, clock }: MetricsApiOptions): InPro
       ]);
       return labels.matches(metadata.labels) && matchesFields(fields, (field) => known.get(field));
     });
-    const items = (await Promise.all(chosen.map(measure))).flat();
-    if (wantsTable(question.accept)) return asTable(items);
+    const items = (await Promise.all(chosen.map(metricsOf))).flat();
+    if (wantsTable(request.accept)) return asTable(items);
     return { kind: `${kind}List`, apiVersion, metadata: {}, items };
   }
 
-  async function one(metrics: Promise<readonly Metrics[]> | undefined, plural: string, name: string, accept: string) {
+  async function getMetrics(
+    metrics: Promise<readonly Metrics[]> | undefined,
+    plural: string,
+    name: string,
+    accept: string,
+  ) {
     const [found] = (await metrics) ?? [];
     if (!found) throw notFound({ group, plural }, name);
     return wantsTable(accept) ? asTable([found]) : found;
   }
 
   return {
-    async get(question) {
+    async get(request) {
       await Promise.all([nodes.synced, pods.synced]);
-      const { path, accept } = question;
+      const { path, accept } = request;
       if (path === root) return resources;
       const [first, second, third, fourth, ...more] = path.slice(root.length + 1).split('/');
       if (path.startsWith(`${root}/`) && more.length === 0) {
         if (first === 'nodes' && second === undefined) {
-          return listed('NodeMetrics', nodes.list(), question, nodeMetrics);
+          return listMetrics('NodeMetrics', nodes.list(), request, nodeMetrics);
         }
         if (first === 'nodes' && second !== undefined && third === undefined) {
           const node = nodes.get(second);
-          return one(node && nodeMetrics(node), 'nodemetrics', second, accept);
+          return getMetrics(node && nodeMetrics(node), 'nodemetrics', second, accept);
         }
-        if (first === 'pods' && second === undefined) return listed('PodMetrics', pods.list(), question, podMetrics);
+        if (first === 'pods' && second === undefined)
+          return listMetrics('PodMetrics', pods.list(), request, podMetrics);
         if (first === 'namespaces' && second !== undefined && third === 'pods') {
           if (fourth === undefined) {
-            return listed('PodMetrics', pods.list({ namespace: second }), question, podMetrics);
+            return listMetrics('PodMetrics', pods.list({ namespace: second }), request, podMetrics);
           }
           const pod = pods.get({ namespace: second, name: fourth });
-          return one(pod && podMetrics(pod), 'podmetrics', `${second}/${fourth}`, accept);
+          return getMetrics(pod && podMetrics(pod), 'podmetrics', `${second}/${fourth}`, accept);
         }
       }
       throw notFound({ group: '', plural: 'paths' }, path);

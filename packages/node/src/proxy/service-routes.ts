@@ -40,21 +40,21 @@ export function serviceRoutes({
   const slicesOf = ({ metadata }: Service) => slices.byIndex(byService, `${metadata.namespace}/${metadata.name}`);
 
   const route: ServiceRoutes['route'] = ({ host, port }, { transport, clientAddress }) => {
-    const isOfTransport = ({ protocol = 'TCP' }: { readonly protocol?: string }) => protocol === transport;
+    const matchesTransport = ({ protocol = 'TCP' }: { readonly protocol?: string }) => protocol === transport;
     const [service] = services.byIndex(byAddress, host);
     if (service) {
-      const servicePort = service.spec?.ports?.find((each) => each.port === port && isOfTransport(each));
-      return servicePort ? backend(service, servicePort, clientAddress) : 'refuse';
+      const servicePort = service.spec?.ports?.find((each) => each.port === port && matchesTransport(each));
+      return servicePort ? selectEndpoint(service, servicePort, clientAddress) : 'refuse';
     }
     if (!isNodeAddress(host)) return undefined;
     for (const open of services.byIndex(byNodePort, String(port))) {
-      const servicePort = open.spec?.ports?.find((each) => each.nodePort === port && isOfTransport(each));
-      if (servicePort) return backend(open, servicePort, clientAddress);
+      const servicePort = open.spec?.ports?.find((each) => each.nodePort === port && matchesTransport(each));
+      if (servicePort) return selectEndpoint(open, servicePort, clientAddress);
     }
     return undefined;
   };
 
-  function backend(service: Service, { name = '', protocol = 'TCP' }: ServicePort, clientAddress: string) {
+  function selectEndpoint(service: Service, { name = '', protocol = 'TCP' }: ServicePort, clientAddress: string) {
     const targets = slicesOf(service).flatMap((slice): NetworkTarget[] => {
       const found = slice.ports?.find((each) => (each.name ?? '') === name && (each.protocol ?? 'TCP') === protocol);
       const port = found?.port;
@@ -66,11 +66,11 @@ export function serviceRoutes({
     if (sessionAffinity !== 'ClientIP') return pick(random, targets);
     const key = `${service.metadata.uid} ${name} ${clientAddress}`;
     const known = affinities.get(key);
-    const isKept = known && known.until > now() && targets.some(({ host }) => host === known.target.host);
-    const target = isKept ? known.target : pick(random, targets);
-    const keptSeconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds;
+    const isSticky = known && known.until > now() && targets.some(({ host }) => host === known.target.host);
+    const target = isSticky ? known.target : pick(random, targets);
+    const affinitySeconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds;
     affinities.delete(key);
-    affinities.set(key, { target, until: now() + 1000 * keptSeconds });
+    affinities.set(key, { target, until: now() + 1000 * affinitySeconds });
     if (affinities.size > maxAffinities) affinities.delete(affinities.keys().next().value!);
     return target;
   }
@@ -90,12 +90,12 @@ export function serviceRoutes({
     const own = addressesOf(service);
     if (own.length > 0) return hostname === undefined ? own : [];
     const endpoints = slicesOf(service).flatMap(readyEndpoints);
-    const named = hostname === undefined ? endpoints : endpoints.filter((each) => each.hostname === hostname);
-    return named.flatMap(({ addresses }) => addresses.slice(0, 1));
+    const matching = hostname === undefined ? endpoints : endpoints.filter((each) => each.hostname === hostname);
+    return matching.flatMap(({ addresses }) => addresses.slice(0, 1));
   }
 
   /** Returns the Service of a DNS name, without a Pod hostname. */
-  function serviceNamed(name: string): Service | undefined {
+  function findService(name: string): Service | undefined {
     const [serviceName = '', namespace = '', ...more] = name.slice(0, -suffix.length).split('.');
     return name.endsWith(suffix) && more.length === 0 ? services.get({ namespace, name: serviceName }) : undefined;
   }
@@ -108,12 +108,12 @@ export function serviceRoutes({
       case 'AAAA':
         return resolve(full).filter((address) => address.includes(':'));
       case 'CNAME': {
-        const { type: kind, externalName } = serviceNamed(full)?.spec ?? {};
+        const { type: kind, externalName } = findService(full)?.spec ?? {};
         return kind === 'ExternalName' ? [`${externalName}.`] : [];
       }
       case 'SRV': {
         const [, portName, protocol = '', serviceName = ''] = /^_([^.]+)\._([^.]+)\.(.+)$/.exec(full) ?? [];
-        const ports = serviceNamed(serviceName)?.spec?.ports ?? [];
+        const ports = findService(serviceName)?.spec?.ports ?? [];
         return ports
           .filter((each) => each.name === portName && (each.protocol ?? 'TCP').toLowerCase() === protocol)
           .map(({ port }) => `0 100 ${port} ${serviceName}.`);

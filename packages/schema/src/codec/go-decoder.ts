@@ -100,7 +100,7 @@ function note(fault: Fault, state: State): undefined {
   state.note = describe(fault, state);
 }
 
-function complain(reason: StrictError['reason'], key: string, state: State): void {
+function recordStrictError(reason: StrictError['reason'], key: string, state: State): void {
   if (state.strictErrors.size >= maxStrictErrors) return;
   const path = join(state.path, key);
   state.strictErrors.set(`${reason} ${path}`, { reason, path });
@@ -111,7 +111,7 @@ function join(path: string, key: string): string {
 }
 
 /** Returns Go's name of a JSON value's type. */
-function kindOf(token: JsonToken): 'null' | 'bool' | 'string' | 'number' | 'array' | 'object' {
+function jsonTypeOf(token: JsonToken): 'null' | 'bool' | 'string' | 'number' | 'array' | 'object' {
   if (token === null || token === undefined) return 'null';
   if (typeof token === 'string') return 'string';
   if (typeof token === 'boolean') return 'bool';
@@ -133,7 +133,7 @@ function membersOf(token: JsonToken): readonly (readonly [string, JsonToken])[] 
  */
 function decode(unresolved: Node, token: JsonToken, previous: unknown, state: State): unknown {
   const node = resolve(unresolved);
-  const kind = kindOf(token);
+  const kind = jsonTypeOf(token);
   const wrong = () => note({ got: kind, type: goTypeOf(node) }, state);
   switch (node.type) {
     case 'string':
@@ -190,13 +190,13 @@ function decodeBytes(token: JsonToken, kind: string, state: State): unknown {
       decodeBase64(token);
       return token;
     } catch (error) {
-      return note(wordsOf(error), state);
+      return note(messageOf(error), state);
     }
   }
   if (!Array.isArray(token)) return note({ got: kind, type: '[]uint8' }, state);
   // Go also accepts a list of numbers as bytes.
   const bytes = token.map((item) => {
-    const itemKind = kindOf(item);
+    const itemKind = jsonTypeOf(item);
     if (itemKind === 'null') return 0;
     const literal = literalOf(item);
     if (itemKind === 'number' && integer.test(literal) && Number(literal) >= 0 && Number(literal) < 256) {
@@ -208,7 +208,7 @@ function decodeBytes(token: JsonToken, kind: string, state: State): unknown {
 }
 
 /** Returns the message of a value's own parser. */
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof ParseError) return error.message;
   throw error;
 }
@@ -217,7 +217,7 @@ function stopOnError(parse: () => unknown): void {
   try {
     parse();
   } catch (error) {
-    throw new Stop(wordsOf(error));
+    throw new Stop(messageOf(error));
   }
 }
 
@@ -284,7 +284,7 @@ function decodeMap(node: MapNode, token: JsonToken, previous: unknown, state: St
   const map: Record<string, unknown> = { ...(previous as object | undefined) };
   const seen = new Set<string>();
   for (const [key, value] of membersOf(token)) {
-    if (seen.has(key)) complain('duplicate', key, state);
+    if (seen.has(key)) recordStrictError('duplicate', key, state);
     seen.add(key);
     state.path = join(path, key);
     setOwn(map, key, decode(node.values, value, undefined, state) ?? null);
@@ -312,15 +312,15 @@ function decodeObject(node: ObjectNode, token: JsonToken, previous: unknown, sta
   for (const [key, value] of membersOf(token)) {
     const plan = plans.get(key);
     if (plan === undefined) {
-      complain('unknown', key, state);
+      recordStrictError('unknown', key, state);
       continue;
     }
-    if (seen.has(key)) complain('duplicate', key, state);
+    if (seen.has(key)) recordStrictError('duplicate', key, state);
     seen.add(key);
     state.fields.push(key);
     state.structure = structureName(node);
     state.path = join(path, key);
-    const isNull = kindOf(value) === 'null';
+    const isNull = jsonTypeOf(value) === 'null';
     object[key] = plan.pointer && isNull ? null : decode(plan.node, value, object[key] ?? undefined, state);
     state.fields.pop();
     state.structure = structure;

@@ -301,12 +301,12 @@ export class Definitions {
  */
 function withoutVersion3(schema: JsonSchema): JsonSchema {
   const { allOf: _all, anyOf: _any, oneOf: _one, not: _not, nullable, default: _default, ...rest } = schema;
-  const { 'x-kubernetes-validations': _rules, ...said } = rest;
-  const { properties, items, type, required, ...open } = said;
-  const isOpen = nullable === true || said['x-kubernetes-preserve-unknown-fields'] === true;
+  const { 'x-kubernetes-validations': _rules, ...remaining } = rest;
+  const { properties, items, type, required, ...open } = remaining;
+  const isOpen = nullable === true || remaining['x-kubernetes-preserve-unknown-fields'] === true;
   if (!isOpen) {
     const asked = required?.filter((name) => properties?.[name]?.nullable !== true) ?? [];
-    const { required: _required, ...others } = said;
+    const { required: _required, ...others } = remaining;
     return asked.length > 0 ? { ...others, required: asked } : others;
   }
   return type === undefined || nullable || type === 'object' || type === 'array' ? open : { ...open, type };

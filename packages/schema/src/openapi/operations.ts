@@ -81,7 +81,7 @@ function discoveryPath(groupVersion: GroupVersion): Path {
 }
 
 /** Returns the path of a non-resource endpoint, whose only operation is GET. */
-export function pagePath({ path, id, description, tag, types, answer }: PublishedPage): Path {
+export function endpointPath({ path, id, description, tag, types, answer }: PublishedPage): Path {
   const operation: Operation = {
     id,
     description,

@@ -54,8 +54,8 @@ function* validateDefault(
 
   const checkRules = ruleChecker(schema, schema['x-kubernetes-embedded-resource'] === true);
   if (!checkRules) return;
-  const breaches = checkRules(value, { origin: path, correlation: new Correlation(value, value, schema) });
-  yield* breaches;
+  const violations = checkRules(value, { origin: path, correlation: new Correlation(value, value, schema) });
+  yield* violations;
   // Rules with optionalOldSelf must accept the default also without an old value.
-  if (breaches.length === 0) yield* checkRules(value, { origin: path });
+  if (violations.length === 0) yield* checkRules(value, { origin: path });
 }

@@ -66,17 +66,17 @@ function replay(name: string, steps: readonly Step[], answers: readonly Answer[]
     if (sent && (status < 300 || status === 422)) {
       const label = `${name}, step ${index}: ${JSON.stringify(step.body)}`;
       const structural = structuralSchema(schema, { metadata });
-      const [pruned, told]: [string[], string[]] = [[], []];
+      const [pruned, ruleWarnings]: [string[], string[]] = [[], []];
       const { object } = structural.read(sent, pruned);
       const causes =
-        step.method === 'POST' ? structural.validate(object) : structural.validateUpdate(object, stored!, told);
+        step.method === 'POST' ? structural.validate(object) : structural.validateUpdate(object, stored!, ruleWarnings);
       const lines = (list: readonly Cause[]) =>
         [...new Set(list.map((cause) => `${cause.field}: ${cause.message}`))].sort();
       assert.deepEqual(lines(causes), lines(body.details?.causes ?? []), label);
       if (status < 300) {
         assert.deepEqual(object['spec'], body['spec'], label);
         const unknown = step.query?.fieldValidation === 'Ignore' ? [] : pruned.map((path) => `unknown field "${path}"`);
-        assert.deepEqual([...unknown, ...told], warnings.map(textOf), label);
+        assert.deepEqual([...unknown, ...ruleWarnings], warnings.map(textOf), label);
       }
       compared++;
     }

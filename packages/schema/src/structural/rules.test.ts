@@ -11,7 +11,7 @@ const ofRule = (rule: Rule, properties: { [name: string]: JsonSchema }) =>
   ofSpec({ type: 'object', properties, 'x-kubernetes-validations': [rule] });
 const lines = (causes: readonly Cause[]) => causes.map(({ field, message }) => `${field}: ${message}`);
 
-const breaches: readonly { name: string; rule: Rule; spec: object; faults: readonly string[] }[] = [
+const violations: readonly { name: string; rule: Rule; spec: object; faults: readonly string[] }[] = [
   { name: 'a satisfied rule reports nothing', rule: { rule: 'self.n < 3' }, spec: { n: 1 }, faults: [] },
   {
     name: 'the message of a rule without a message is its expression',
@@ -68,7 +68,7 @@ const breaches: readonly { name: string; rule: Rule; spec: object; faults: reado
     faults: [],
   },
 ];
-for (const { name, rule, spec, faults } of breaches) {
+for (const { name, rule, spec, faults } of violations) {
   test(name, () => {
     const text: JsonSchema = { type: 'string' };
     const structural = ofRule(rule, { n: { type: 'integer' }, 'a-b': text, namespace: text });

@@ -225,7 +225,7 @@ function checkRules(node: RuleNode, value: unknown, path: string, past: Past, ch
       check.remainingCost = -1;
       return;
     }
-    report(breach(rule, text?.text ?? ruleMessage(rule), at === '' ? '<nil>' : at, typeName));
+    report(violationOf(rule, text?.text ?? ruleMessage(rule), at === '' ? '<nil>' : at, typeName));
   }
 }
 
@@ -268,7 +268,7 @@ function ruleMessage({ message, rule }: Rule): string {
   return message ? message.trim() : `failed rule: ${rule.trim()}`;
 }
 
-function breach({ reason }: Rule, detail: string, field: string, typeName: string): Cause {
+function violationOf({ reason }: Rule, detail: string, field: string, typeName: string): Cause {
   switch (reason) {
     case 'FieldValueForbidden':
       return forbidden(field, detail);

@@ -24,12 +24,12 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
-import { unfulfilled } from './companions.ts';
-import { numbersOf } from './kruise.ts';
+import { companionErrors } from './companions.ts';
+import { ordinalsOf } from './kruise.ts';
 import { leftovers } from './leftovers.ts';
 
 /** Yields the deviations from the desired state. */
-export function* unrest(view: View): Generator<string> {
+export function* convergenceErrors(view: View): Generator<string> {
   const pods = view.list(pod);
   const owners = new Set<string>();
   for (const kind of [
@@ -68,8 +68,8 @@ export function* unrest(view: View): Generator<string> {
     const wanted = spec?.replicas ?? 1;
     const sets = view.list(replicaSet).filter((set) => controllerOf(set)?.uid === metadata.uid);
     const own = sets.flatMap((set) => ownedBy(set.metadata.uid)).filter(isPodActive);
-    yield* compare(`Deployment ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
-    yield* figures(`Deployment ${metadata.name}`, wanted, {
+    yield* comparePods(`Deployment ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
+    yield* compareCounts(`Deployment ${metadata.name}`, wanted, {
       replicas: status?.replicas,
       readyReplicas: status?.readyReplicas,
       updatedReplicas: status?.updatedReplicas,
@@ -77,7 +77,7 @@ export function* unrest(view: View): Generator<string> {
     });
     for (const set of sets) {
       const { replicas, readyReplicas, availableReplicas, fullyLabeledReplicas } = set.status ?? {};
-      yield* figures(`ReplicaSet ${set.metadata.name}`, ownedBy(set.metadata.uid).filter(isPodActive).length, {
+      yield* compareCounts(`ReplicaSet ${set.metadata.name}`, ownedBy(set.metadata.uid).filter(isPodActive).length, {
         replicas,
         readyReplicas,
         availableReplicas,
@@ -89,9 +89,9 @@ export function* unrest(view: View): Generator<string> {
   for (const { spec, status, metadata } of view.list(statefulSet)) {
     const wanted = spec?.replicas ?? 1;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    yield* compare(`StatefulSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
+    yield* comparePods(`StatefulSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
     const { replicas, readyReplicas, updatedReplicas, availableReplicas } = status ?? {};
-    yield* figures(`StatefulSet ${metadata.name}`, wanted, {
+    yield* compareCounts(`StatefulSet ${metadata.name}`, wanted, {
       replicas,
       readyReplicas,
       updatedReplicas,
@@ -103,9 +103,9 @@ export function* unrest(view: View): Generator<string> {
     const what = `CloneSet ${metadata.name}`;
     const wanted = spec.replicas ?? 1;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    yield* compare(what, wanted, own);
+    yield* comparePods(what, wanted, own);
     const { replicas, readyReplicas, availableReplicas } = status ?? {};
-    yield* figures(what, wanted, { replicas, readyReplicas, availableReplicas });
+    yield* compareCounts(what, wanted, { replicas, readyReplicas, availableReplicas });
     if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
     const image = spec.template.spec?.containers[0]?.image;
@@ -116,19 +116,19 @@ export function* unrest(view: View): Generator<string> {
     if (isHalfDone && newest > Math.max(0, wanted - kept))
       yield `${what} must keep ${kept} Pods and has updated ${newest}`;
     const { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas } = status ?? {};
-    yield* figures(what, newest, { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas });
+    yield* compareCounts(what, newest, { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas });
   }
   for (const { spec, status, metadata } of view.list(advancedStatefulSet)) {
     const what = `Advanced StatefulSet ${metadata.name}`;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    const names = numbersOf({ spec }).map((ordinal) => `${metadata.name}-${ordinal}`);
-    yield* compare(what, names.length, own);
+    const names = ordinalsOf({ spec }).map((ordinal) => `${metadata.name}-${ordinal}`);
+    yield* comparePods(what, names.length, own);
     for (const name of names) {
       if (!own.some((each) => each.metadata.name === name)) yield `${what} lacks ${name}`;
     }
     const { replicas, readyReplicas, availableReplicas, updatedReplicas } = status ?? {};
-    yield* figures(what, names.length, { replicas, readyReplicas, availableReplicas });
-    yield* figures(what, countOf(own, status?.updateRevision), { updatedReplicas });
+    yield* compareCounts(what, names.length, { replicas, readyReplicas, availableReplicas });
+    yield* compareCounts(what, countOf(own, status?.updateRevision), { updatedReplicas });
     if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     const due = names.length - (spec.updateStrategy?.rollingUpdate?.partition ?? 0);
     yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
@@ -137,10 +137,10 @@ export function* unrest(view: View): Generator<string> {
     const what = `Advanced DaemonSet ${metadata.name}`;
     const wanted = view.list(node).length;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    yield* compare(what, wanted, own);
+    yield* comparePods(what, wanted, own);
     const { desiredNumberScheduled, numberAvailable, numberReady, updatedNumberScheduled } = status ?? {};
-    yield* figures(what, wanted, { desiredNumberScheduled, numberAvailable, numberReady });
-    yield* figures(what, countOf(own, status?.updateRevision), { updatedNumberScheduled });
+    yield* compareCounts(what, wanted, { desiredNumberScheduled, numberAvailable, numberReady });
+    yield* compareCounts(what, countOf(own, status?.updateRevision), { updatedNumberScheduled });
     if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     const due = wanted - scaleDown(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
     yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
@@ -148,8 +148,8 @@ export function* unrest(view: View): Generator<string> {
   for (const { spec, status, metadata } of view.list(daemonSet)) {
     const wanted = view.list(node).length;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    yield* compare(`DaemonSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
-    yield* figures(`DaemonSet ${metadata.name}`, wanted, {
+    yield* comparePods(`DaemonSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
+    yield* compareCounts(`DaemonSet ${metadata.name}`, wanted, {
       desiredNumberScheduled: status?.desiredNumberScheduled,
       currentNumberScheduled: status?.currentNumberScheduled,
       numberReady: status?.numberReady,
@@ -169,7 +169,7 @@ export function* unrest(view: View): Generator<string> {
       yield `budget ${metadata.name} has disruptionsAllowed ${disruptionsAllowed}, expected ${spare}`;
   }
   yield* leftovers(view);
-  yield* unfulfilled(view);
+  yield* companionErrors(view);
   for (const kind of [replicaSet, controllerRevision, persistentVolumeClaim]) {
     for (const each of view.list(kind)) {
       const owner = controllerOf(each);
@@ -183,7 +183,7 @@ export function* unrest(view: View): Generator<string> {
   }
   for (const { spec, status, metadata } of view.list(job)) {
     if (!isConditionTrue(status?.conditions, 'Complete')) yield `Job ${metadata.name} is not complete`;
-    yield* figures(`Job ${metadata.name}`, 0, { active: status?.active, ready: status?.ready });
+    yield* compareCounts(`Job ${metadata.name}`, 0, { active: status?.active, ready: status?.ready });
     if (status?.succeeded !== spec?.completions) {
       yield `Job ${metadata.name} wants ${spec?.completions} successes and counts ${status?.succeeded}`;
     }
@@ -207,7 +207,7 @@ function* progress(
   if (updated < due) yield `${what} must update ${due} Pods and has updated ${updated}`;
 }
 
-function* compare(
+function* comparePods(
   what: string,
   wanted: number,
   pods: readonly Pod[],
@@ -222,12 +222,12 @@ function* compare(
   }
 }
 
-function* figures(
+function* compareCounts(
   what: string,
   wanted: number,
-  said: { readonly [name: string]: number | undefined },
+  reported: { readonly [name: string]: number | undefined },
 ): Generator<string> {
-  for (const [name, value = 0] of Object.entries(said)) {
+  for (const [name, value = 0] of Object.entries(reported)) {
     if (value !== wanted) yield `${what} has ${name} ${value}, expected ${wanted}`;
   }
 }

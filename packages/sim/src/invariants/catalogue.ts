@@ -1,78 +1,87 @@
-import { claimsGoAsTold, claimsGoWithPods, claimsInUseStay } from './claims.ts';
-import { broadcastJobsDoNotCrowd, cronJobsDoNotOverlap } from './companions.ts';
-import { heldPodsAreNotDeleted, heldPodsAreNotUpdated, trafficIsStoppedFirst } from './hooks.ts';
+import { pvcRetentionPolicyIsRespected, pvcsInUseAreKept, scaledInPodsOwnTheirPvcs } from './claims.ts';
+import { broadcastJobsRespectParallelism, forbidPolicyIsRespected } from './companions.ts';
+import {
+  inPlaceUpdateHooksAreRespected,
+  podsAreNotReadyDuringInPlaceUpdate,
+  preDeleteHooksAreRespected,
+} from './hooks.ts';
 import type { Invariant } from './invariant.ts';
 import { onlyLeadersWrite } from './leaders.ts';
-import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
+import { nodesAreNotOvercommitted, readyPodsHaveRun } from './nodes.ts';
 import {
-  advancedDaemonSetsKeepToPartitions,
-  advancedStatefulSetsKeepToPartitions,
-  cloneSetsKeepToPartitions,
+  advancedDaemonSetsRespectPartition,
+  advancedStatefulSetsRespectPartition,
+  cloneSetsRespectPartition,
 } from './partitions.ts';
 import {
-  cloneSetsAreNotExceeded,
-  daemonsDoNotCrowd,
-  deploymentsAreNotExceeded,
-  numbersAreHeeded,
-  oneDaemonOnANode,
-  onePodOfAName,
-  podsDoNotTurnBack,
-  replicaSetsAreNotExceeded,
+  cloneSetsRespectMaxSurge,
+  daemonSetsRespectMaxSurge,
+  deploymentsRespectMaxSurge,
+  oneDaemonPodPerNode,
+  podNamesAreUnique,
+  podPhaseIsMonotonic,
+  replicaSetsRespectReplicas,
+  reservedOrdinalsAreRespected,
 } from './pods.ts';
-import { acknowledgedWritesStay, budgetsAreKept, deletedPodsStayAway, onlyGarbageIsCollected } from './requests.ts';
-import { revisionsInUseStay } from './revisions.ts';
-import { podsAreSpared } from './spare.ts';
-import { fewPodsAreTaken } from './takings.ts';
-import { statusesTellTheTruth } from './truth.ts';
+import {
+  acknowledgedWritesAreDurable,
+  deletedPodsStayDeleted,
+  evictionsRespectBudgets,
+  onlyGarbageIsCollected,
+} from './requests.ts';
+import { revisionsInUseAreKept } from './revisions.ts';
+import { kruiseWorkloadsRespectMaxUnavailable } from './spare.ts';
+import { rollingUpdateRespectsMaxUnavailable } from './takings.ts';
+import { podStatusesMatchRuntime } from './truth.ts';
 import {
   advancedDaemonSetsStayAvailable,
   advancedStatefulSetsStartInOrder,
   advancedStatefulSetsStayAvailable,
   cloneSetsStayAvailable,
-  deploymentsStayLarge,
-  jobsCountWhatWas,
+  deploymentsRespectMaxUnavailable,
+  jobsCountSucceededPods,
   statefulSetsStartInOrder,
 } from './workloads.ts';
 import { writesAreBounded } from './write-rates.ts';
 
 /** Invariants that must hold at every step. `convergence.ts` has those that hold after convergence. */
 export const invariants: readonly Invariant[] = [
-  acknowledgedWritesStay,
-  advancedDaemonSetsKeepToPartitions,
+  acknowledgedWritesAreDurable,
+  advancedDaemonSetsRespectPartition,
   advancedDaemonSetsStayAvailable,
-  advancedStatefulSetsKeepToPartitions,
+  advancedStatefulSetsRespectPartition,
   advancedStatefulSetsStartInOrder,
   advancedStatefulSetsStayAvailable,
-  broadcastJobsDoNotCrowd,
-  budgetsAreKept,
-  claimsGoAsTold,
-  claimsGoWithPods,
-  claimsInUseStay,
-  cloneSetsAreNotExceeded,
-  cloneSetsKeepToPartitions,
+  broadcastJobsRespectParallelism,
+  evictionsRespectBudgets,
+  pvcRetentionPolicyIsRespected,
+  scaledInPodsOwnTheirPvcs,
+  pvcsInUseAreKept,
+  cloneSetsRespectMaxSurge,
+  cloneSetsRespectPartition,
   cloneSetsStayAvailable,
-  cronJobsDoNotOverlap,
-  daemonsDoNotCrowd,
-  deletedPodsStayAway,
-  deploymentsAreNotExceeded,
-  deploymentsStayLarge,
-  fewPodsAreTaken,
-  heldPodsAreNotDeleted,
-  heldPodsAreNotUpdated,
-  jobsCountWhatWas,
-  nodesAreNotOverfull,
-  numbersAreHeeded,
-  oneDaemonOnANode,
-  onePodOfAName,
+  forbidPolicyIsRespected,
+  daemonSetsRespectMaxSurge,
+  deletedPodsStayDeleted,
+  deploymentsRespectMaxSurge,
+  deploymentsRespectMaxUnavailable,
+  rollingUpdateRespectsMaxUnavailable,
+  preDeleteHooksAreRespected,
+  inPlaceUpdateHooksAreRespected,
+  jobsCountSucceededPods,
+  nodesAreNotOvercommitted,
+  reservedOrdinalsAreRespected,
+  oneDaemonPodPerNode,
+  podNamesAreUnique,
   onlyGarbageIsCollected,
   onlyLeadersWrite,
-  podsAreSpared,
-  podsDoNotTurnBack,
+  kruiseWorkloadsRespectMaxUnavailable,
+  podPhaseIsMonotonic,
   readyPodsHaveRun,
-  replicaSetsAreNotExceeded,
-  revisionsInUseStay,
+  replicaSetsRespectReplicas,
+  revisionsInUseAreKept,
   statefulSetsStartInOrder,
-  statusesTellTheTruth,
-  trafficIsStoppedFirst,
+  podStatusesMatchRuntime,
+  podsAreNotReadyDuringInPlaceUpdate,
   writesAreBounded,
 ];

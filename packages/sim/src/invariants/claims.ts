@@ -8,17 +8,17 @@ import { cloneSetInstanceIdLabel } from '@kruise/api/kruise/well-known';
 import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { Invariant } from './invariant.ts';
-import { isOfManager, numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { effectiveSpecs, isFromManager, ordinalOf, ordinalsOf } from './kruise.ts';
 
 /**
  * PVCs are garbage-collected with their owners. The retention policy therefore decides who may own a PVC, and nothing
  * else may delete it.
  */
-export const claimsGoAsTold: Invariant = {
+export const pvcRetentionPolicyIsRespected: Invariant = {
   name: 'a PVC of an Advanced StatefulSet is deleted only as its retention policy allows',
-  begin() {
+  observe() {
     const sets = new Map<string, readonly StatefulSet['spec'][]>();
-    const specsOf = specsInForce<StatefulSet['spec']>();
+    const specsOf = effectiveSpecs<StatefulSet['spec']>();
     let known = new Map<string, PersistentVolumeClaim>();
     const leaving = new Set<string>();
     return (view) => {
@@ -56,27 +56,28 @@ function memberOf(claim: string): { readonly set?: string; readonly number: numb
 
 /** Returns whether an object may own a PVC: the StatefulSet itself, or a Pod whose ordinal is not desired any more. */
 function mayOwn({ kind }: OwnerReference, set: Pick<StatefulSet, 'spec'>, number: number): boolean {
-  if (kind === 'Pod') return goesWithPods(set, number);
+  if (kind === 'Pod') return isDeletedWithPod(set, number);
   return set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete';
 }
 
-function goesWithPods(set: Pick<StatefulSet, 'spec'>, number: number): boolean {
+function isDeletedWithPod(set: Pick<StatefulSet, 'spec'>, number: number): boolean {
   const { whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
-  return whenScaled === 'Delete' && !numbersOf(set).includes(number);
+  return whenScaled === 'Delete' && !ordinalsOf(set).includes(number);
 }
 
 /** A PVC whose Pod is deleted before it owns the PVC is never collected. */
-export const claimsGoWithPods: Invariant = {
+export const scaledInPodsOwnTheirPvcs: Invariant = {
   name: 'a scaled-in Pod of an Advanced StatefulSet owns its PVCs if whenScaled is Delete',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
-    const specsOf = specsInForce<StatefulSet['spec']>();
-    onRequest((heard) => {
-      const seen = heard.request.method === 'DELETE' && isOfManager(heard) ? view() : undefined;
-      const found = seen?.at(pod, heard.request.path);
+    const specsOf = effectiveSpecs<StatefulSet['spec']>();
+    onRequest((observed) => {
+      const seen = observed.request.method === 'DELETE' && isFromManager(observed) ? view() : undefined;
+      const found = seen?.at(pod, observed.request.path);
       const { name = '', uid = '' } = found?.metadata ?? {};
       const set = found && seen?.list(statefulSet).find(({ metadata }) => metadata.uid === controllerOf(found)?.uid);
-      if (!seen || !set || !specsOf(set).every((spec) => goesWithPods({ spec }, numberOf(found)))) return undefined;
+      if (!seen || !set || !specsOf(set).every((spec) => isDeletedWithPod({ spec }, ordinalOf(found))))
+        return undefined;
       const left = seen
         .list(persistentVolumeClaim)
         .find(({ metadata }) => metadata.name === `data-${name}` && metadata.deletionTimestamp == null);
@@ -90,14 +91,14 @@ export const claimsGoWithPods: Invariant = {
   },
 };
 
-export const claimsInUseStay: Invariant = {
+export const pvcsInUseAreKept: Invariant = {
   name: 'a CloneSet deletes no PVC of an active Pod',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
-    onRequest((heard) => {
-      if (heard.request.method !== 'DELETE' || !isOfManager(heard)) return undefined;
+    onRequest((observed) => {
+      if (observed.request.method !== 'DELETE' || !isFromManager(observed)) return undefined;
       const seen = view();
-      const claim = seen?.at(persistentVolumeClaim, heard.request.path);
+      const claim = seen?.at(persistentVolumeClaim, observed.request.path);
       const id = claim?.metadata.labels?.[cloneSetInstanceIdLabel];
       const user = seen
         ?.list(pod)

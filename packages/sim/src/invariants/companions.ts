@@ -29,7 +29,7 @@ import { activeByOwner } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Yields the deviations of the other Kruise kinds from their desired state, and wrong statuses. */
-export function* unfulfilled(view: View): Generator<string> {
+export function* companionErrors(view: View): Generator<string> {
   const active = view.list(pod).filter(isPodActive);
   yield* sidecars(view, active);
   yield* spreads(view, active);
@@ -188,9 +188,9 @@ function* counts(
   }
 }
 
-export const broadcastJobsDoNotCrowd: Invariant = {
+export const broadcastJobsRespectParallelism: Invariant = {
   name: 'a BroadcastJob has at most one Pod per node and respects parallelism',
-  begin: () => (view) => {
+  observe: () => (view) => {
     const active = activeByOwner(view.list(pod));
     for (const { metadata, spec } of view.list(broadcastJob)) {
       const own = active.get(metadata.uid ?? '') ?? [];
@@ -203,9 +203,9 @@ export const broadcastJobsDoNotCrowd: Invariant = {
   },
 };
 
-export const cronJobsDoNotOverlap: Invariant = {
+export const forbidPolicyIsRespected: Invariant = {
   name: 'an AdvancedCronJob with concurrencyPolicy Forbid has at most one active Job',
-  begin: () => (view) => {
+  observe: () => (view) => {
     for (const { metadata, spec } of view.list(advancedCronJob)) {
       if (spec?.concurrencyPolicy !== 'Forbid') continue;
       const own = view.list(job).filter((each) => controllerOf(each)?.uid === metadata.uid);

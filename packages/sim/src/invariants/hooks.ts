@@ -5,21 +5,21 @@ import { inPlaceUpdateReadyCondition, lifecycleStateLabel } from '@kruise/api/kr
 import { isConditionFalse } from '@kruise/machinery/conditions';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { View } from '../view.ts';
-import type { Heard } from '../world.ts';
+import type { ObservedRequest } from '../world.ts';
 import type { Invariant } from './invariant.ts';
-import { isOfManager, kruiseOwnerOf } from './kruise.ts';
+import { isFromManager, kruiseOwnerOf } from './kruise.ts';
 
-export const heldPodsAreNotDeleted: Invariant = {
+export const preDeleteHooksAreRespected: Invariant = {
   name: 'a Pod with a pending preDelete hook is not deleted by its workload',
-  begin: isWaitedFor(
+  observe: respectsHook(
     ({ request }) => request.method === 'DELETE',
     ({ preDelete }) => preDelete,
   ),
 };
 
-export const heldPodsAreNotUpdated: Invariant = {
+export const inPlaceUpdateHooksAreRespected: Invariant = {
   name: 'a Pod with a pending inPlaceUpdate hook is not updated in place',
-  begin: isWaitedFor(
+  observe: respectsHook(
     ({ request }) => statePatched(request.body) === 'Updating',
     ({ inPlaceUpdate }) => inPlaceUpdate,
   ),
@@ -29,16 +29,16 @@ export const heldPodsAreNotUpdated: Invariant = {
 const workloadContainer = 'main';
 
 /** Judged by the stored Pod, not by the manager's cache. */
-export const trafficIsStoppedFirst: Invariant = {
+export const podsAreNotReadyDuringInPlaceUpdate: Invariant = {
   name: 'a Pod is not ready before its containers are updated in place',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
-    onRequest((heard) => {
-      const { spec } = (heard.request.body ?? {}) as Partial<Pod>;
+    onRequest((observed) => {
+      const { spec } = (observed.request.body ?? {}) as Partial<Pod>;
       // A SidecarSet updates its own containers without a gate.
       const isOfWorkload = spec?.containers?.some(({ name }) => name === workloadContainer);
-      if (heard.request.method !== 'PATCH' || !isOfManager(heard) || !isOfWorkload) return undefined;
-      const found = view()?.at(pod, heard.request.path);
+      if (observed.request.method !== 'PATCH' || !isFromManager(observed) || !isOfWorkload) return undefined;
+      const found = view()?.at(pod, observed.request.path);
       const isGated = found?.spec?.readinessGates?.some(
         ({ conditionType }) => conditionType === inPlaceUpdateReadyCondition,
       );
@@ -60,16 +60,16 @@ function statePatched(body: unknown): string | undefined {
   return metadata?.labels?.[lifecycleStateLabel];
 }
 
-function isWaitedFor(
-  isSkipping: (heard: Heard) => boolean,
+function respectsHook(
+  isSkipping: (observed: ObservedRequest) => boolean,
   hookOf: (lifecycle: Lifecycle) => LifecycleHook | undefined,
-): Invariant['begin'] {
+): Invariant['observe'] {
   return ({ onRequest, view }) => {
     let broken: string | undefined;
-    onRequest((heard) => {
-      if (!isOfManager(heard) || !isSkipping(heard)) return undefined;
+    onRequest((observed) => {
+      if (!isFromManager(observed) || !isSkipping(observed)) return undefined;
       const seen = view();
-      const found = seen?.at(pod, heard.request.path);
+      const found = seen?.at(pod, observed.request.path);
       if (!found || !isPodActive(found) || !isHeld(seen!, found, hookOf)) return undefined;
       return () => (broken ??= `${found.metadata.name} was`);
     });

@@ -5,7 +5,7 @@ import type { View } from '../view.ts';
 import type { World } from '../world.ts';
 
 /** The parts of a simulation that an invariant can observe. */
-export type Scene = Pick<World, 'onServerStart' | 'onWrite'> & {
+export type InvariantContext = Pick<World, 'onServerStart' | 'onWrite'> & {
   /** Reports every request except dry runs, which change nothing. */
   readonly onRequest: World['onRequest'];
   readonly onRequestOrDryRun: World['onRequest'];
@@ -22,10 +22,10 @@ export type Scene = Pick<World, 'onServerStart' | 'onWrite'> & {
 export type Invariant = {
   readonly name: string;
   /** Observes one simulation from its start; the state belongs to this observation. */
-  begin(scene: Scene): (view: View) => string | undefined;
+  observe(context: InvariantContext): (view: View) => string | undefined;
 };
 
 /** Creates an invariant without state. */
 export function invariant(name: string, check: (view: View) => string | undefined): Invariant {
-  return { name, begin: () => check };
+  return { name, observe: () => check };
 }

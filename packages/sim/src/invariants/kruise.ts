@@ -7,7 +7,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
 import { featureGates } from '@kruise/manager/feature-gates';
 import type { View } from '../view.ts';
-import type { Heard } from '../world.ts';
+import type { ObservedRequest } from '../world.ts';
 
 export type KruiseWorkload = CloneSet | StatefulSet | DaemonSet;
 
@@ -22,7 +22,7 @@ export function kruiseOwnerOf(view: View, pod: Parameters<typeof controllerOf>[0
   return uid === undefined ? undefined : kruiseWorkloads(view).find(({ metadata }) => metadata.uid === uid);
 }
 
-export function isOfManager({ user }: Heard): boolean {
+export function isFromManager({ user }: ObservedRequest): boolean {
   return user.username === 'system:serviceaccount:kruise-system:kruise-manager';
 }
 
@@ -30,16 +30,16 @@ export function isOfManager({ user }: Heard): boolean {
 const gates = featureGates();
 
 /** Returns the desired ordinals of an Advanced StatefulSet, in ascending order. */
-export function numbersOf({ spec }: Pick<StatefulSet, 'spec'>): readonly number[] {
+export function ordinalsOf({ spec }: Pick<StatefulSet, 'spec'>): readonly number[] {
   return wantedOrdinals({ spec }, gates);
 }
 
 /** Returns the ordinal of a Pod. */
-export function numberOf({ metadata }: Pod): number {
+export function ordinalOf({ metadata }: Pod): number {
   return Number(metadata.name?.split('-').at(-1));
 }
 
-type Watched<S> = {
+type ObservedWorkload<S> = {
   readonly metadata: { readonly uid?: string; readonly generation?: number };
   readonly spec: S;
   readonly status?: { readonly observedGeneration?: number };
@@ -49,13 +49,13 @@ type Watched<S> = {
  * Returns the specs of a workload that its controller may act on: the current spec and, until observedGeneration has
  * caught up, the previous ones.
  */
-export function specsInForce<S>(): (workload: Watched<S>) => readonly S[] {
-  const asked = new Map<string, ReadonlyMap<number, S>>();
+export function effectiveSpecs<S>(): (workload: ObservedWorkload<S>) => readonly S[] {
+  const specs = new Map<string, ReadonlyMap<number, S>>();
   return ({ metadata, spec, status }) => {
     const { uid = '', generation = 0 } = metadata;
-    const inForce = new Map(asked.get(uid)).set(generation, spec);
-    const isHeard = status?.observedGeneration === generation;
-    asked.set(uid, isHeard ? new Map([[generation, spec]]) : inForce);
+    const inForce = new Map(specs.get(uid)).set(generation, spec);
+    const isObserved = status?.observedGeneration === generation;
+    specs.set(uid, isObserved ? new Map([[generation, spec]]) : inForce);
     return [...inForce.values()];
   };
 }

@@ -1,6 +1,6 @@
 /** Leader election: only the replica of a component that holds the lease writes. */
 import { lease } from '@kruise/api/coordination/lease';
-import type { Heard } from '../world.ts';
+import type { ObservedRequest } from '../world.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Lease of each component that can have several replicas. */
@@ -19,9 +19,9 @@ const writtenByAll =
 
 export const onlyLeadersWrite: Invariant = {
   name: 'only the leader of a component writes',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
-    onRequest(({ process, request }: Heard) => {
+    onRequest(({ process, request }: ObservedRequest) => {
       const led = leases.find(({ component }) => process === component || process === `${component}-2`);
       if (!led || request.method === 'GET' || writtenByAll.test(request.path)) return undefined;
       const found = view()

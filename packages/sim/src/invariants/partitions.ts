@@ -16,16 +16,16 @@ import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
 import { activeByOwner, ceiling } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { isOfManager, numberOf, numbersOf, specsInForce } from './kruise.ts';
-import { watchLosses } from './losses.ts';
+import { effectiveSpecs, isFromManager, ordinalOf, ordinalsOf } from './kruise.ts';
+import { trackLostPods } from './losses.ts';
 
 const revisionOf = ({ metadata }: Pod) => metadata.labels?.[podRevisionLabel];
 
-export const cloneSetsKeepToPartitions: Invariant = {
+export const cloneSetsRespectPartition: Invariant = {
   name: 'a CloneSet respects its partition',
-  begin() {
+  observe() {
     const limitOf = ceiling();
-    const heardOf = new Map<string, number>();
+    const observedLimits = new Map<string, number>();
     const named = new Set<string>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
@@ -41,15 +41,15 @@ export const cloneSetsKeepToPartitions: Invariant = {
         // Surplus Pods after a scale-in are updated like others: the partition counts Pods at the old revision.
         const surplus = Math.max(0, own.length - replicas - scaleUp(maxSurge, replicas));
         const wanted = Math.max(0, replicas - scaleUp(partition, replicas)) + surplus;
-        const allowedBefore = heardOf.get(uid) ?? replicas;
+        const allowedBefore = observedLimits.get(uid) ?? replicas;
         const allowed = observedGeneration === generation ? wanted : Math.max(wanted, allowedBefore);
-        heardOf.set(uid, allowed);
+        observedLimits.set(uid, allowed);
         // If all Pods are at one revision, the partition keeps nothing.
         if (updateRevision === undefined || currentRevision === updateRevision) continue;
         const hash = updateRevision.split('-').at(-1)!;
         const present = own.filter((each) => revisionOf(each)?.endsWith(hash));
         // A Pod that is about to be deleted may already have a replacement, and may be kept after all.
-        const updated = present.filter((each) => isUntouched(each) && !isSpecifiedDelete(each)).length;
+        const updated = present.filter((each) => isNotDisrupted(each) && !isSpecifiedDelete(each)).length;
         // Pods that reached a revision before the status names it as updateRevision were updated by the previous spec.
         const id = `${uid} ${updateRevision}`;
         const limit = limitOf(id, named.has(id) ? allowed : Math.max(allowed, allowedBefore), present.length);
@@ -61,12 +61,12 @@ export const cloneSetsKeepToPartitions: Invariant = {
   },
 };
 
-export const advancedStatefulSetsKeepToPartitions: Invariant = {
+export const advancedStatefulSetsRespectPartition: Invariant = {
   name: 'an Advanced StatefulSet respects its partition',
-  begin() {
+  observe() {
     /** Pods that are rightly at a revision. */
     const settled = new Set<string>();
-    const specsOf = specsInForce<StatefulSet['spec']>();
+    const specsOf = effectiveSpecs<StatefulSet['spec']>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
       for (const set of view.list(statefulSet)) {
@@ -101,31 +101,31 @@ function newestOf(view: View, set: StatefulSet): string | undefined {
 
 /** Returns whether the partition keeps a Pod: its ordinal is one of the first `partition` ordinals. */
 function isKept(set: Pick<StatefulSet, 'spec'>, found: Pod): boolean {
-  const place = numbersOf(set).indexOf(numberOf(found));
+  const place = ordinalsOf(set).indexOf(ordinalOf(found));
   return place >= 0 && place < (set.spec.updateStrategy?.rollingUpdate?.partition ?? 0);
 }
 
 /** Nodes without a Pod always get a Pod of the newest revision: only Pods that are deleted or updated are judged. */
-export const advancedDaemonSetsKeepToPartitions: Invariant = {
+export const advancedDaemonSetsRespectPartition: Invariant = {
   name: 'an Advanced DaemonSet respects its partition',
-  begin(scene) {
+  observe(scene) {
     let broken: string | undefined;
-    const losses = watchLosses(scene);
-    const specsOf = specsInForce<DaemonSet['spec']>();
-    scene.onRequest((heard) => {
-      if (!isOfManager(heard) || !isTaking(heard.request)) return undefined;
-      const found = scene.view()?.at(pod, heard.request.path);
-      if (!found || !isUntouched(found)) return undefined;
+    const losses = trackLostPods(scene);
+    const specsOf = effectiveSpecs<DaemonSet['spec']>();
+    scene.onRequest((observed) => {
+      if (!isFromManager(observed) || !isDisruption(observed.request)) return undefined;
+      const found = scene.view()?.at(pod, observed.request.path);
+      if (!found || !isNotDisrupted(found)) return undefined;
       return () => {
         const view = scene.view();
         const set = view?.list(daemonSet).find(({ metadata }) => metadata.uid === controllerOf(found)?.uid);
         // Old and new Pods can be distinguished only after the manager has observed the newest template.
         if (!view || !set || set.status?.observedGeneration !== set.metadata.generation) return;
-        losses.look(view);
+        losses.update(view);
         const isOld = (each: Pod) => revisionOf(each) !== set.status?.updateRevision;
         // The manager's cache may still contain Pods that others deleted a moment ago, as old Pods or as their
         // replacements.
-        const known = [...view.list(pod).filter(isUntouched), ...losses.recent(view.now)];
+        const known = [...view.list(pod).filter(isNotDisrupted), ...losses.recent(view.now)];
         const own = known.filter((each) => controllerOf(each)?.uid === set.metadata.uid);
         const isSurged = own.some(
           (each) => !isOld(each) && each !== found && targetNodeOf(each) === targetNodeOf(found),
@@ -139,7 +139,7 @@ export const advancedDaemonSetsKeepToPartitions: Invariant = {
       };
     });
     return (view) => {
-      losses.look(view);
+      losses.update(view);
       for (const set of view.list(daemonSet)) specsOf(set);
       return broken;
     };
@@ -147,12 +147,12 @@ export const advancedDaemonSetsKeepToPartitions: Invariant = {
 };
 
 /** Returns whether a request deletes a Pod, marks it for deletion or changes its revision. */
-function isTaking({ method, body }: ApiRequest): boolean {
+function isDisruption({ method, body }: ApiRequest): boolean {
   const { labels = {} } = ((body ?? {}) as Partial<Pod>).metadata ?? {};
   return method === 'DELETE' || labels[lifecycleStateLabel] === 'PreparingDelete' || podRevisionLabel in labels;
 }
 
-function isUntouched(each: Pod): boolean {
+function isNotDisrupted(each: Pod): boolean {
   return isPodActive(each) && each.metadata.labels?.[lifecycleStateLabel] !== 'PreparingDelete';
 }
 

@@ -19,26 +19,26 @@ import type { Instant } from '@kruise/values/time';
 import type { View } from '../view.ts';
 import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
-import { knownAfterMs, managerBehindMs } from './knowledge.ts';
-import { numberOf, numbersOf, specsInForce } from './kruise.ts';
-import { watchUnfitNodes } from './unfit-nodes.ts';
+import { managerClockLagMs, maxStalenessMs } from './knowledge.ts';
+import { effectiveSpecs, ordinalOf, ordinalsOf } from './kruise.ts';
+import { trackUnreachableNodes } from './unfit-nodes.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
-export const deploymentsAreNotExceeded: Invariant = {
+export const deploymentsRespectMaxSurge: Invariant = {
   name: 'the ReplicaSets of a Deployment respect maxSurge',
-  begin() {
+  observe() {
     const limitOf = ceiling();
-    const heardOf = new Map<string, number>();
+    const observedLimits = new Map<string, number>();
     return (view) => {
       const sets = Map.groupBy(view.list(replicaSet), (set) => controllerOf(set)?.uid);
       for (const { metadata, spec, status } of view.list(deployment)) {
         const uid = metadata.uid ?? '';
         const replicas = spec?.replicas ?? 1;
         const surge = scaleUp(spec?.strategy?.rollingUpdate?.maxSurge ?? 0, replicas);
-        const isHeard = status?.observedGeneration === metadata.generation;
-        const allowed = isHeard ? replicas + surge : Math.max(replicas + surge, heardOf.get(uid) ?? 0);
-        heardOf.set(uid, allowed);
+        const isObserved = status?.observedGeneration === metadata.generation;
+        const allowed = isObserved ? replicas + surge : Math.max(replicas + surge, observedLimits.get(uid) ?? 0);
+        observedLimits.set(uid, allowed);
         const wanted = (sets.get(uid) ?? []).reduce((sum, set) => sum + (set.spec?.replicas ?? 1), 0);
         const limit = limitOf(uid, allowed, wanted);
         if (wanted > limit) return `${metadata.name} may have ${limit} replicas and has ${wanted}`;
@@ -48,11 +48,11 @@ export const deploymentsAreNotExceeded: Invariant = {
   },
 };
 
-export const replicaSetsAreNotExceeded: Invariant = {
+export const replicaSetsRespectReplicas: Invariant = {
   name: 'a ReplicaSet has no more active Pods than replicas',
-  begin() {
+  observe() {
     const limitOf = ceiling();
-    const heardOf = new Map<string, number>();
+    const observedLimits = new Map<string, number>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
       for (const { metadata, spec, status } of view.list(replicaSet)) {
@@ -60,9 +60,9 @@ export const replicaSetsAreNotExceeded: Invariant = {
         const pods = active.get(uid) ?? [];
         const replicas = spec?.replicas ?? 1;
         // Until the controller has observed the smaller number of replicas, it may act on the previous one.
-        const isHeard = status?.observedGeneration === metadata.generation;
-        const wanted = isHeard ? replicas : Math.max(replicas, heardOf.get(uid) ?? 0);
-        heardOf.set(uid, wanted);
+        const isObserved = status?.observedGeneration === metadata.generation;
+        const wanted = isObserved ? replicas : Math.max(replicas, observedLimits.get(uid) ?? 0);
+        observedLimits.set(uid, wanted);
         const limit = limitOf(uid, wanted, pods.length);
         if (pods.length > limit)
           return `${metadata.name} has ${limit} replicas and the Pods ${pods.map(nameOf).join(', ')}`;
@@ -72,11 +72,11 @@ export const replicaSetsAreNotExceeded: Invariant = {
   },
 };
 
-export const cloneSetsAreNotExceeded: Invariant = {
+export const cloneSetsRespectMaxSurge: Invariant = {
   name: 'a CloneSet respects maxSurge',
-  begin() {
+  observe() {
     const limitOf = ceiling();
-    const heardOf = new Map<string, number>();
+    const observedLimits = new Map<string, number>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
       for (const { metadata, spec, status } of view.list(cloneSet)) {
@@ -84,9 +84,9 @@ export const cloneSetsAreNotExceeded: Invariant = {
         const replicas = spec.replicas ?? 1;
         const surge = scaleUp(spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, replicas);
         const pods = active.get(uid) ?? [];
-        const isHeard = status?.observedGeneration === metadata.generation;
-        const wanted = isHeard ? replicas + surge : Math.max(replicas + surge, heardOf.get(uid) ?? 0);
-        heardOf.set(uid, wanted);
+        const isObserved = status?.observedGeneration === metadata.generation;
+        const wanted = isObserved ? replicas + surge : Math.max(replicas + surge, observedLimits.get(uid) ?? 0);
+        observedLimits.set(uid, wanted);
         const limit = limitOf(uid, wanted, pods.length);
         if (pods.length > limit)
           return `${metadata.name} may have ${limit} Pods and has ${pods.map(nameOf).join(', ')}`;
@@ -96,7 +96,7 @@ export const cloneSetsAreNotExceeded: Invariant = {
   },
 };
 
-export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Pod on a node', (view) => {
+export const oneDaemonPodPerNode = invariant('a DaemonSet has at most one active Pod on a node', (view) => {
   const active = activeByOwner(view.list(pod));
   const surging = ({ spec }: { readonly spec?: NodeSet['spec'] }) => spec?.updateStrategy?.rollingUpdate?.maxSurge || 0;
   // With a surge, the new Pod may be created before the old one is deleted.
@@ -119,16 +119,16 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
  * condition.
  */
 function watchReadyPods() {
-  let heard = new Map<string, Instant>();
+  let readyTimes = new Map<string, Instant>();
   const since = (each: Pod) => {
-    const first = heard.get(each.metadata.uid ?? '');
+    const first = readyTimes.get(each.metadata.uid ?? '');
     return first && Math.max(first, readySince(each) ?? first);
   };
   return {
     since,
-    look(view: View): void {
+    update(view: View): void {
       const ready = view.list(pod).filter(isPodReady);
-      heard = new Map(ready.map((each) => [each.metadata.uid ?? '', since(each) ?? view.now]));
+      readyTimes = new Map(ready.map((each) => [each.metadata.uid ?? '', since(each) ?? view.now]));
     },
   };
 }
@@ -137,18 +137,18 @@ function watchReadyPods() {
  * On nodes with an available Pod, at most maxSurge may have a second one; an unavailable Pod does not block its
  * replacement.
  */
-export const daemonsDoNotCrowd: Invariant = {
+export const daemonSetsRespectMaxSurge: Invariant = {
   name: 'an Advanced DaemonSet respects maxSurge',
-  begin({ faults }) {
-    const behindMs = managerBehindMs(faults);
-    const knownMs = knownAfterMs(faults, 'manager');
+  observe({ faults }) {
+    const behindMs = managerClockLagMs(faults);
+    const knownMs = maxStalenessMs(faults, 'manager');
     const known = new Set<string>();
     const surging = new Set<string>();
-    const unfit = watchUnfitNodes();
+    const unfit = trackUnreachableNodes();
     const ready = watchReadyPods();
     return (view) => {
-      unfit.look(view);
-      ready.look(view);
+      unfit.update(view);
+      ready.update(view);
       const active = activeByOwner(view.list(pod));
       const nodes = view.list(node).length;
       for (const set of view.list(advancedDaemonSet)) {
@@ -156,7 +156,10 @@ export const daemonsDoNotCrowd: Invariant = {
         // With a clock that is behind, Pods with minReadySeconds do not count as available yet.
         const now = view.now - (set.spec.minReadySeconds ? behindMs : 0);
         const isServing = (each: Pod) => now - (ready.since(each) ?? now) > knownMs;
-        const byNode = Map.groupBy((active.get(set.metadata.uid ?? '') ?? []).filter(isNotHeld), targetNodeOf);
+        const byNode = Map.groupBy(
+          (active.get(set.metadata.uid ?? '') ?? []).filter(isNotPreparingDelete),
+          targetNodeOf,
+        );
         for (const each of [...byNode.values()].flat()) {
           const uid = each.metadata.uid ?? '';
           const others = (byNode.get(targetNodeOf(each)) ?? []).filter((other) => other !== each);
@@ -179,25 +182,25 @@ export const daemonsDoNotCrowd: Invariant = {
 };
 
 /** Returns whether a Pod is not waiting for its preDelete hook. A Pod that waits counts as deleted. */
-function isNotHeld({ metadata }: Pod): boolean {
+function isNotPreparingDelete({ metadata }: Pod): boolean {
   return metadata.labels?.[lifecycleStateLabel] !== 'PreparingDelete';
 }
 
 /** No Pod gets an ordinal that is reserved, or out of the desired range. */
-export const numbersAreHeeded: Invariant = {
+export const reservedOrdinalsAreRespected: Invariant = {
   name: 'an Advanced StatefulSet creates no Pod with an ordinal that is reserved or out of range',
-  begin() {
+  observe() {
     const known = new Set<string>();
-    const specsOf = specsInForce<AdvancedStatefulSet['spec']>();
+    const specsOf = effectiveSpecs<AdvancedStatefulSet['spec']>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
       for (const set of view.list(advancedStatefulSet)) {
-        const wanted = new Set(specsOf(set).flatMap((spec) => numbersOf({ spec })));
+        const wanted = new Set(specsOf(set).flatMap((spec) => ordinalsOf({ spec })));
         for (const each of active.get(set.metadata.uid ?? '') ?? []) {
           const own = each.metadata.uid ?? '';
           if (known.has(own)) continue;
           known.add(own);
-          if (!wanted.has(numberOf(each)))
+          if (!wanted.has(ordinalOf(each)))
             return `${nameOf(each)} was created, desired ordinals are ${[...wanted].join(', ')}`;
         }
       }
@@ -207,9 +210,9 @@ export const numbersAreHeeded: Invariant = {
 };
 
 /** Transitions of a Pod that must not be reverted. */
-export const podsDoNotTurnBack: Invariant = {
+export const podPhaseIsMonotonic: Invariant = {
   name: 'a finished Pod keeps its phase and a bound Pod keeps its node',
-  begin() {
+  observe() {
     const last = new Map<string, { readonly phase: string; readonly node: string }>();
     return (view) => {
       for (const each of view.list(pod)) {
@@ -230,9 +233,9 @@ export const podsDoNotTurnBack: Invariant = {
 };
 
 /** Pods with stable names, as in StatefulSets, depend on running only once. */
-export const onePodOfAName: Invariant = {
+export const podNamesAreUnique: Invariant = {
   name: 'no two Pods with one name run at the same time',
-  begin({ machines }) {
+  observe({ machines }) {
     return () => {
       const running = new Map<string, string>();
       for (const { machine, pod: name, uid } of machines.running()) {

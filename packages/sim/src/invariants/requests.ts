@@ -15,17 +15,18 @@ import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
 
-export const acknowledgedWritesStay: Invariant = {
+export const acknowledgedWritesAreDurable: Invariant = {
   name: 'acknowledged writes survive a crash',
-  begin({ onRequest, onServerStart }) {
-    let told = 0;
+  observe({ onRequest, onServerStart }) {
+    let acknowledged = 0;
     let broken: string | undefined;
     onRequest(() => ({ object }) => {
       const { metadata } = (object ?? {}) as { readonly metadata?: { readonly resourceVersion?: string } };
-      told = Math.max(told, Number(metadata?.resourceVersion ?? 0));
+      acknowledged = Math.max(acknowledged, Number(metadata?.resourceVersion ?? 0));
     });
     onServerStart((revision) => {
-      if (revision < told) broken ??= `revision ${told} was acknowledged, and the store starts at ${revision}`;
+      if (revision < acknowledged)
+        broken ??= `revision ${acknowledged} was acknowledged, and the store starts at ${revision}`;
     });
     return () => broken;
   },
@@ -36,14 +37,14 @@ const owners = [replicaSet, deployment, statefulSet, daemonSet, job, cloneSet, a
 
 export const onlyGarbageIsCollected: Invariant = {
   name: 'the garbage collector deletes only objects without an owner',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
     onRequest(({ user, request }) => {
       if (request.method !== 'DELETE' || user.username !== collector) return undefined;
       const seen = view();
       for (const kind of [pod, replicaSet]) {
         const object = seen?.at(kind, request.path);
-        const owner = object && stayingOwnerOf(seen!, object);
+        const owner = object && liveOwnerOf(seen!, object);
         if (owner !== undefined) return () => (broken ??= `${kind.kind} ${object?.metadata.name} belongs to ${owner}`);
       }
       return undefined;
@@ -52,7 +53,7 @@ export const onlyGarbageIsCollected: Invariant = {
   },
 };
 
-function stayingOwnerOf(view: View, object: Parameters<typeof controllerOf>[0]): string | undefined {
+function liveOwnerOf(view: View, object: Parameters<typeof controllerOf>[0]): string | undefined {
   const uid = controllerOf(object)?.uid;
   if (uid === undefined) return undefined;
   for (const kind of owners) {
@@ -62,9 +63,9 @@ function stayingOwnerOf(view: View, object: Parameters<typeof controllerOf>[0]):
   return undefined;
 }
 
-export const budgetsAreKept: Invariant = {
+export const evictionsRespectBudgets: Invariant = {
   name: 'evictions respect the PodDisruptionBudget',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
     /** Pending evictions that would violate a budget, with the path and the reason. */
     const faults = new Map<object, { readonly path: string; readonly why: string }>();
@@ -113,9 +114,9 @@ function budgetOf(seen: View, { metadata }: Pod) {
   return seen.list(podDisruptionBudget).find(({ spec }) => selectorOf(spec?.selector).matches(metadata.labels));
 }
 
-export const deletedPodsStayAway: Invariant = {
+export const deletedPodsStayDeleted: Invariant = {
   name: 'a deleted Pod stays deleted',
-  begin() {
+  observe() {
     let present = new Set<string>();
     const gone = new Set<string>();
     return (view) => {

@@ -6,16 +6,16 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { shortHash } from '@kruise/manager/revision/pod-revision';
 import { activeByOwner } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { isOfManager } from './kruise.ts';
+import { isFromManager } from './kruise.ts';
 
-export const revisionsInUseStay: Invariant = {
+export const revisionsInUseAreKept: Invariant = {
   name: 'no ControllerRevision of an active Pod is deleted',
-  begin({ onRequest, view }) {
+  observe({ onRequest, view }) {
     let broken: string | undefined;
-    onRequest((heard) => {
-      if (heard.request.method !== 'DELETE' || !isOfManager(heard)) return undefined;
+    onRequest((observed) => {
+      if (observed.request.method !== 'DELETE' || !isFromManager(observed)) return undefined;
       const seen = view();
-      const found = seen?.at(controllerRevision, heard.request.path);
+      const found = seen?.at(controllerRevision, observed.request.path);
       if (!seen || !found) return undefined;
       const { name = '' } = found.metadata;
       const pods = activeByOwner(seen.list(pod)).get(controllerOf(found)?.uid ?? '') ?? [];

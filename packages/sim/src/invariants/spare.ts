@@ -19,26 +19,26 @@ import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/number
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
-import { knownAfterMs, managerBehindMs } from './knowledge.ts';
+import { managerClockLagMs, maxStalenessMs } from './knowledge.ts';
 import {
-  isOfManager,
+  effectiveSpecs,
+  isFromManager,
   type KruiseWorkload,
   kruiseOwnerOf,
   kruiseWorkloads,
-  numberOf,
-  numbersOf,
-  specsInForce,
+  ordinalOf,
+  ordinalsOf,
 } from './kruise.ts';
-import { watchLosses } from './losses.ts';
-import { type UnfitNodes, watchUnfitNodes } from './unfit-nodes.ts';
+import { trackLostPods } from './losses.ts';
+import { trackUnreachableNodes, type UnreachableNodes } from './unfit-nodes.ts';
 
-export const podsAreSpared: Invariant = {
+export const kruiseWorkloadsRespectMaxUnavailable: Invariant = {
   name: 'Kruise workloads respect maxUnavailable',
-  begin(scene) {
+  observe(scene) {
     let broken: string | undefined;
-    const losses = watchLosses(scene);
-    const unfit = watchUnfitNodes();
-    const specsOf = specsInForce<KruiseWorkload['spec']>();
+    const losses = trackLostPods(scene);
+    const unfit = trackUnreachableNodes();
+    const specsOf = effectiveSpecs<KruiseWorkload['spec']>();
     const ready = new Map<string, { readonly since: number; readonly seenAt: number }>();
     const proven = new Set<string>();
     // Kubelets set the time since when a Pod is ready, and kruise-manager compares it with its own clock.
@@ -48,9 +48,9 @@ export const podsAreSpared: Invariant = {
     );
 
     /** Records the Pods that have been available at least once. */
-    const look = (view: View) => {
-      losses.look(view);
-      unfit.look(view);
+    const update = (view: View) => {
+      losses.update(view);
+      unfit.update(view);
       const workloads = new Map(kruiseWorkloads(view).map((each) => [each.metadata.uid, each]));
       for (const each of view.list(pod)) {
         const uid = each.metadata.uid ?? '';
@@ -66,41 +66,42 @@ export const podsAreSpared: Invariant = {
         else ready.set(uid, { since, seenAt: before?.seenAt ?? view.now });
       }
     };
-    const knownMs = knownAfterMs(scene.faults, 'manager');
+    const knownMs = maxStalenessMs(scene.faults, 'manager');
     // As in OpenKruise, disrupting Pods that are not available yet costs nothing, and availability depends on the
     // clock.
-    const behindMs = managerBehindMs(scene.faults);
-    const mayLookNew = (view: View, found: Pod) => {
+    const behindMs = managerClockLagMs(scene.faults);
+    const mayCountAsUnavailable = (view: View, found: Pod) => {
       const workload = kruiseOwnerOf(view, found);
       const proofMs = workload ? minReadySecondsOf(workload) * 1000 : 0;
       return proofMs > 0 && (readySince(found) ?? view.now) + proofMs > view.now - behindMs - knownMs;
     };
-    const isStanding = (each: Pod) => proven.has(each.metadata.uid ?? '') && isPodActive(each) && !isTaken(each);
+    const isAvailable = (each: Pod) => proven.has(each.metadata.uid ?? '') && isPodActive(each) && !isDisrupted(each);
 
-    scene.onRequest((heard) => {
-      const before = isOfManager(heard) && isTaking(heard.request) ? scene.view() : undefined;
-      const found = before?.at(pod, heard.request.path);
+    scene.onRequest((observed) => {
+      const before = isFromManager(observed) && isDisruption(observed.request) ? scene.view() : undefined;
+      const found = before?.at(pod, observed.request.path);
       if (!before || !found) return undefined;
-      look(before);
+      update(before);
       const { seenAt = before.now } = ready.get(found.metadata.uid ?? '') ?? {};
-      if (!isStanding(found) || before.now - seenAt < knownMs || mayLookNew(before, found)) return undefined;
+      if (!isAvailable(found) || before.now - seenAt < knownMs || mayCountAsUnavailable(before, found))
+        return undefined;
       return () => {
         const view = scene.view();
         const workload = view && kruiseOwnerOf(view, found);
         if (!workload || workload.metadata.deletionTimestamp != null) return;
-        look(view);
-        const others = [...view.list(pod).filter(isStanding), ...losses.recent(view.now)].filter(
+        update(view);
+        const others = [...view.list(pod).filter(isAvailable), ...losses.recent(view.now)].filter(
           ({ metadata }) => metadata.uid !== found.metadata.uid,
         );
         const own = others.filter((each) => controllerOf(each)?.uid === workload.metadata.uid);
         const lacks = specsOf(workload).map((spec) =>
-          lackOf({ ...workload, spec } as KruiseWorkload, found, own, { view, unfit }),
+          shortageOf({ ...workload, spec } as KruiseWorkload, found, own, { view, unfit }),
         );
         if (lacks.every((lack) => lack !== undefined)) broken ??= `${found.metadata.name}: ${lacks.join(', ')}`;
       };
     });
     return (view) => {
-      look(view);
+      update(view);
       for (const workload of kruiseWorkloads(view)) specsOf(workload);
       return broken;
     };
@@ -108,7 +109,7 @@ export const podsAreSpared: Invariant = {
 };
 
 /** Returns whether a request deletes a Pod, starts a lifecycle hook or marks the Pod not ready. */
-function isTaking({ method, body }: ApiRequest): boolean {
+function isDisruption({ method, body }: ApiRequest): boolean {
   const { metadata, status } = (body ?? {}) as Partial<Pod>;
   const state = metadata?.labels?.[lifecycleStateLabel];
   const isHolding = state === 'PreparingDelete' || state === 'PreparingUpdate';
@@ -116,12 +117,12 @@ function isTaking({ method, body }: ApiRequest): boolean {
   return method === 'DELETE' || (method === 'PATCH' && (isHolding || isDraining));
 }
 
-const takenStates: readonly (string | undefined)[] = ['PreparingDelete', 'PreparingUpdate', 'Updating', 'Updated'];
+const disruptedStates: readonly (string | undefined)[] = ['PreparingDelete', 'PreparingUpdate', 'Updating', 'Updated'];
 
 /** Returns whether kruise-manager itself has disrupted a Pod. */
-function isTaken({ metadata, status }: Pod): boolean {
+function isDisrupted({ metadata, status }: Pod): boolean {
   const isDrained = isConditionFalse(status?.conditions, inPlaceUpdateReadyCondition);
-  return isDrained || takenStates.includes(metadata.labels?.[lifecycleStateLabel]);
+  return isDrained || disruptedStates.includes(metadata.labels?.[lifecycleStateLabel]);
 }
 
 function minReadySecondsOf(workload: KruiseWorkload): number {
@@ -130,30 +131,35 @@ function minReadySecondsOf(workload: KruiseWorkload): number {
   return (workload as StatefulSet).spec.updateStrategy?.rollingUpdate?.minReadySeconds ?? 0;
 }
 
-type Seen = { readonly view: View; readonly unfit: UnfitNodes };
+type ObservedState = { readonly view: View; readonly unfit: UnreachableNodes };
 
 /** Returns the shortage of a workload after the disruption of a Pod; undefined if enough Pods remain. */
-function lackOf(workload: KruiseWorkload, gone: Pod, others: readonly Pod[], seen: Seen): string | undefined {
-  const { least, placeOf } = serviceOf(workload, seen);
-  const places = new Set(others.map(placeOf).filter((place) => place !== undefined));
-  const place = placeOf(gone);
+function shortageOf(
+  workload: KruiseWorkload,
+  gone: Pod,
+  others: readonly Pod[],
+  seen: ObservedState,
+): string | undefined {
+  const { least, slotOf } = slotsOf(workload, seen);
+  const places = new Set(others.map(slotOf).filter((place) => place !== undefined));
+  const place = slotOf(gone);
   if (place === undefined || places.has(place) || places.size >= least) return undefined;
   return `${places.size} of ${least} are left`;
 }
 
 /** Minimum number of available slots, and the slot that a Pod occupies, if any. */
-type Service = { readonly least: number; placeOf(pod: Pod): string | undefined };
+type Slots = { readonly least: number; slotOf(pod: Pod): string | undefined };
 
-function serviceOf(workload: KruiseWorkload, { view, unfit }: Seen): Service {
+function slotsOf(workload: KruiseWorkload, { view, unfit }: ObservedState): Slots {
   switch (workload.kind) {
     case 'CloneSet':
-      return { least: leastOfCloneSet(workload as CloneSet), placeOf: ({ metadata }) => metadata.uid };
+      return { least: leastOfCloneSet(workload as CloneSet), slotOf: ({ metadata }) => metadata.uid };
     case 'StatefulSet': {
       const set = workload as StatefulSet;
-      const wanted = numbersOf(set);
+      const wanted = ordinalsOf(set);
       return {
         least: wanted.length - maxUnavailableOf(set),
-        placeOf: (each) => (wanted.includes(numberOf(each)) ? each.metadata.name : undefined),
+        slotOf: (each) => (wanted.includes(ordinalOf(each)) ? each.metadata.name : undefined),
       };
     }
     default: {
@@ -163,7 +169,7 @@ function serviceOf(workload: KruiseWorkload, { view, unfit }: Seen): Service {
       const budgets = [nodes, fit].map(({ length }) => updateBudget(workload, length).maxUnavailable);
       return {
         least: fit.length - Math.max(...budgets),
-        placeOf(each) {
+        slotOf(each) {
           const name = targetNodeOf(each);
           return unfit.has(name, view.now) ? undefined : name;
         },

@@ -12,38 +12,38 @@ import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { View } from '../view.ts';
-import type { Heard } from '../world.ts';
+import type { ObservedRequest } from '../world.ts';
 import type { Invariant } from './invariant.ts';
-import { knownAfterMs } from './knowledge.ts';
-import { numberOf, specsInForce } from './kruise.ts';
-import { watchUnfitNodes } from './unfit-nodes.ts';
+import { maxStalenessMs } from './knowledge.ts';
+import { effectiveSpecs, ordinalOf } from './kruise.ts';
+import { trackUnreachableNodes } from './unfit-nodes.ts';
 
-const takers: readonly string[] = ['daemon-set-controller', 'statefulset-controller'].map(
+const workloadControllers: readonly string[] = ['daemon-set-controller', 'statefulset-controller'].map(
   (name) => `system:serviceaccount:kube-system:${name}`,
 );
 
-export const fewPodsAreTaken: Invariant = {
+export const rollingUpdateRespectsMaxUnavailable: Invariant = {
   name: 'a rolling update of a DaemonSet or ordered StatefulSet respects maxUnavailable',
-  begin(scene) {
+  observe(scene) {
     let broken: string | undefined;
     const readyAt = new Map<string, number>();
-    const taken = new Map<string, Map<string, Pod>>();
-    const unfit = watchUnfitNodes();
-    const knownMs = knownAfterMs(scene.faults, 'controller-manager');
-    const specs = specsInForce<StatefulSet['spec']>();
+    const deletedPods = new Map<string, Map<string, Pod>>();
+    const unfit = trackUnreachableNodes();
+    const knownMs = maxStalenessMs(scene.faults, 'controller-manager');
+    const specs = effectiveSpecs<StatefulSet['spec']>();
     // Every stored StatefulSet has a spec.
     const specsOf = (set: StatefulSet) => specs(set as Parameters<typeof specs>[0]);
 
-    const look = (view: View) => {
-      unfit.look(view);
+    const update = (view: View) => {
+      unfit.update(view);
       for (const set of view.list(statefulSet)) specsOf(set);
       for (const each of view.list(pod)) {
         const { uid = '' } = each.metadata;
-        const places = taken.get(controllerOf(each)?.uid ?? '');
+        const places = deletedPods.get(controllerOf(each)?.uid ?? '');
         if (!isPodActive(each) || !isPodReady(each)) readyAt.delete(uid);
         else {
           if (!readyAt.has(uid)) readyAt.set(uid, view.now);
-          places?.delete(placeOf(each));
+          places?.delete(slotOf(each));
         }
       }
     };
@@ -52,7 +52,7 @@ export const fewPodsAreTaken: Invariant = {
      * Returns the maximum number of unavailable slots of a workload; undefined if the slot of this Pod has no
      * guarantee.
      */
-    const mostOf = (view: View, found: Pod): number | undefined => {
+    const maxUnavailableFor = (view: View, found: Pod): number | undefined => {
       const owner = controllerOf(found)?.uid;
       const daemons = view.list(daemonSet).find(({ metadata }) => metadata.uid === owner);
       if (daemons) {
@@ -61,41 +61,43 @@ export const fewPodsAreTaken: Invariant = {
         return isUnfit ? undefined : updateBudget(daemons, view.list(node).length).maxUnavailable;
       }
       const set = view.list(statefulSet).find(({ metadata }) => metadata.uid === owner);
-      const isWanted = set && specsOf(set).every((spec) => numberOf(found) < (spec?.replicas ?? 1));
+      const isWanted = set && specsOf(set).every((spec) => ordinalOf(found) < (spec?.replicas ?? 1));
       return isWanted && set.spec?.podManagementPolicy !== 'Parallel' ? 1 : undefined;
     };
 
-    scene.onRequest((heard) => {
-      const before = isTaking(heard) ? scene.view() : undefined;
-      const found = before?.at(pod, heard.request.path);
+    scene.onRequest((observed) => {
+      const before = isDeletion(observed) ? scene.view() : undefined;
+      const found = before?.at(pod, observed.request.path);
       if (!before || !found) return undefined;
-      look(before);
+      update(before);
       const since = readyAt.get(found.metadata.uid ?? '') ?? before.now;
       if (!isPodActive(found) || before.now - since < knownMs) return undefined;
       return () => {
         const view = scene.view();
-        const most = view && mostOf(view, found);
+        const most = view && maxUnavailableFor(view, found);
         if (!view || most === undefined) return;
         const owner = controllerOf(found)!;
-        const places = taken.get(owner.uid) ?? new Map<string, Pod>();
-        taken.set(owner.uid, places.set(placeOf(found), found));
-        look(view);
-        const missing = [...places].filter(([, gone]) => mostOf(view, gone) !== undefined).map(([place]) => place);
+        const places = deletedPods.get(owner.uid) ?? new Map<string, Pod>();
+        deletedPods.set(owner.uid, places.set(slotOf(found), found));
+        update(view);
+        const missing = [...places]
+          .filter(([, gone]) => maxUnavailableFor(view, gone) !== undefined)
+          .map(([place]) => place);
         if (missing.length > most) broken ??= `${owner.name} deleted ${missing.join(', ')}, maxUnavailable is ${most}`;
       };
     });
     return (view) => {
-      look(view);
+      update(view);
       return broken;
     };
   },
 };
 
-function isTaking({ user, request }: Heard): boolean {
-  return request.method === 'DELETE' && takers.includes(user.username);
+function isDeletion({ user, request }: ObservedRequest): boolean {
+  return request.method === 'DELETE' && workloadControllers.includes(user.username);
 }
 
 /** Returns the slot that a Pod occupies: its node or its name. */
-function placeOf(each: Pod): string {
+function slotOf(each: Pod): string {
   return controllerOf(each)?.kind === 'DaemonSet' ? (targetNodeOf(each) ?? '') : (each.metadata.name ?? '');
 }

@@ -2,21 +2,21 @@
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import { pod } from '@kruise/api/core/pod';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import type { Machines, SeenContainer } from '../nodes.ts';
+import type { Machines, ObservedContainer } from '../nodes.ts';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
 
-export const statusesTellTheTruth: Invariant = {
+export const podStatusesMatchRuntime: Invariant = {
   name: 'the status of a Pod matches its containers',
-  begin({ machines }) {
+  observe({ machines }) {
     // Each version of a Pod is judged once: it is immutable, and so is the configuration of its containers.
     const judged = new WeakSet<Pod>();
     return (view) => {
       for (const each of view.list(pod)) {
         if (judged.has(each)) continue;
         judged.add(each);
-        const lie = lieOf(each, machines);
-        if (lie !== undefined) return `${each.metadata.name}: ${lie}`;
+        const error = statusErrorOf(each, machines);
+        if (error !== undefined) return `${each.metadata.name}: ${error}`;
       }
       return undefined;
     };
@@ -30,12 +30,12 @@ function isSameImage(claimed: string | undefined, real: string): boolean {
   return claimed === real || real.endsWith(`/${claimed}`) || (claimed ?? '').endsWith(`/${real}`);
 }
 
-function containerOf(machines: Machines, { containerID }: ContainerStatus): SeenContainer | undefined {
+function containerOf(machines: Machines, { containerID }: ContainerStatus): ObservedContainer | undefined {
   return machines.container(containerID?.replace(/^\w+:\/\//, '') ?? '');
 }
 
 /** Returns the first error in the container statuses, for running and terminated containers. */
-function lieOf(each: Pod, machines: Machines): string | undefined {
+function statusErrorOf(each: Pod, machines: Machines): string | undefined {
   for (const claimed of statusesOf(each)) {
     const { name, containerID, image, restartCount, state, ready } = claimed;
     if (!containerID) {
@@ -62,7 +62,7 @@ function lieOf(each: Pod, machines: Machines): string | undefined {
  * Yields wrong statuses after convergence: running containers are reported, reported containers run, and both match the
  * spec.
  */
-export function* untruths(view: View, machines: Machines): Generator<string> {
+export function* incorrectStatuses(view: View, machines: Machines): Generator<string> {
   const pods = new Map(view.list(pod).map((each) => [each.metadata.uid ?? '', each]));
   for (const { uid, pod: name, name: container, machine } of machines.running()) {
     const owner = pods.get(uid);

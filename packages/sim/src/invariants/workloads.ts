@@ -21,15 +21,15 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { knownAfterMs, managerBehindMs } from './knowledge.ts';
-import { numberOf, numbersOf, specsInForce } from './kruise.ts';
-import { watchUnfitNodes } from './unfit-nodes.ts';
+import { managerClockLagMs, maxStalenessMs } from './knowledge.ts';
+import { effectiveSpecs, ordinalOf, ordinalsOf } from './kruise.ts';
+import { trackUnreachableNodes } from './unfit-nodes.ts';
 
-export const deploymentsStayLarge: Invariant = {
+export const deploymentsRespectMaxUnavailable: Invariant = {
   name: 'the ReplicaSets of a Deployment respect maxUnavailable',
-  begin() {
+  observe() {
     const limitOf = floor();
-    const heardOf = new Map<string, number>();
+    const observedLimits = new Map<string, number>();
     return (view) => {
       const sets = Map.groupBy(view.list(replicaSet), (set) => controllerOf(set)?.uid);
       for (const { metadata, spec, status } of view.list(deployment)) {
@@ -40,9 +40,9 @@ export const deploymentsStayLarge: Invariant = {
         const missing = Math.max(scaleDown(maxUnavailable, replicas), surge === 0 ? 1 : 0);
         const least = Math.max(0, replicas - missing);
         // Until the controller has observed the larger number of replicas, it may act on the previous one.
-        const isHeard = status?.observedGeneration === metadata.generation;
-        const allowed = isHeard ? least : Math.min(least, heardOf.get(uid) ?? 0);
-        heardOf.set(uid, allowed);
+        const isObserved = status?.observedGeneration === metadata.generation;
+        const allowed = isObserved ? least : Math.min(least, observedLimits.get(uid) ?? 0);
+        observedLimits.set(uid, allowed);
         if (metadata.deletionTimestamp) continue;
         const wanted = (sets.get(uid) ?? []).reduce((sum, set) => sum + (set.spec?.replicas ?? 1), 0);
         const limit = limitOf(uid, allowed, wanted);
@@ -57,11 +57,11 @@ export const deploymentsStayLarge: Invariant = {
 function startsInOrder<S>(
   kind: typeof statefulSet | typeof advancedStatefulSet,
   numbersOf: (spec: S) => readonly number[],
-): Invariant['begin'] {
+): Invariant['observe'] {
   return () => {
     const ready = new Map<string, Set<number>>();
     const judged = new Set<string>();
-    const specsOf = specsInForce<S>();
+    const specsOf = effectiveSpecs<S>();
     return (view) => {
       const pods = Map.groupBy(view.list(pod), (each) => controllerOf(each)?.uid);
       for (const set of view.list(kind)) {
@@ -71,14 +71,14 @@ function startsInOrder<S>(
         const known = ready.get(uid) ?? new Set();
         ready.set(uid, known);
         const present = pods.get(uid) ?? [];
-        for (const each of present) if (isPodReady(each)) known.add(numberOf(each));
+        for (const each of present) if (isPodReady(each)) known.add(ordinalOf(each));
         // A StatefulSet of either kind has the spec of its kind.
         const specs = specsOf(set as Parameters<typeof specsOf>[0]);
         for (const each of present) {
           if (judged.has(each.metadata.uid ?? '')) continue;
           judged.add(each.metadata.uid ?? '');
           const early = specs.map((wanted) =>
-            numbersOf(wanted).find((number) => number < numberOf(each) && !known.has(number)),
+            numbersOf(wanted).find((number) => number < ordinalOf(each) && !known.has(number)),
           );
           if (early.every((number) => number !== undefined)) {
             return `${each.metadata.name} exists although ${metadata.name}-${early[0]} was never ready`;
@@ -92,19 +92,19 @@ function startsInOrder<S>(
 
 export const statefulSetsStartInOrder: Invariant = {
   name: 'an ordered StatefulSet creates a Pod only after its predecessors were ready',
-  begin: startsInOrder<StatefulSet['spec']>(statefulSet, (spec) =>
+  observe: startsInOrder<StatefulSet['spec']>(statefulSet, (spec) =>
     Array.from({ length: spec?.replicas ?? 1 }, (_, index) => index),
   ),
 };
 
 export const advancedStatefulSetsStartInOrder: Invariant = {
   name: 'an ordered Advanced StatefulSet creates a Pod only after its predecessors were ready',
-  begin: startsInOrder<AdvancedStatefulSet['spec']>(advancedStatefulSet, (spec) => numbersOf({ spec })),
+  observe: startsInOrder<AdvancedStatefulSet['spec']>(advancedStatefulSet, (spec) => ordinalsOf({ spec })),
 };
 
-export const jobsCountWhatWas: Invariant = {
+export const jobsCountSucceededPods: Invariant = {
   name: 'a Job counts only succeeded Pods and respects parallelism',
-  begin() {
+  observe() {
     const succeeded = new Map<string, Set<string>>();
     const limitOf = ceiling();
     return (view) => {
@@ -134,20 +134,20 @@ export const jobsCountWhatWas: Invariant = {
 function staysAvailable<K extends Kind>(
   kind: K,
   mostOf: (workload: ObjectOf<K>, pods: number) => number,
-): Invariant['begin'] {
+): Invariant['observe'] {
   return ({ faults }) => {
-    const sureAfterMs = managerBehindMs(faults) + knownAfterMs(faults, 'manager');
-    const unfit = watchUnfitNodes();
+    const sureAfterMs = managerClockLagMs(faults) + maxStalenessMs(faults, 'manager');
+    const unfit = trackUnreachableNodes();
     const isCounted = (each: Pod, workload: ObjectOf<K>, now: number) => {
       if (kind === advancedDaemonSet) return !unfit.has(targetNodeOf(each), now);
       // A Pod with an ordinal that is not desired any more is not counted. The kind determines the type.
-      return kind !== advancedStatefulSet || numbersOf(workload as AdvancedStatefulSet).includes(numberOf(each));
+      return kind !== advancedStatefulSet || ordinalsOf(workload as AdvancedStatefulSet).includes(ordinalOf(each));
     };
     const wasReady = new Map<string, boolean>();
     const taken = new Set<string>();
     const limitOf = ceiling();
     return (view) => {
-      unfit.look(view);
+      unfit.update(view);
       const active = activeByOwner(view.list(pod));
       for (const workload of view.list(kind)) {
         // Objects of every kind have metadata.
@@ -175,7 +175,7 @@ function staysAvailable<K extends Kind>(
 
 export const cloneSetsStayAvailable: Invariant = {
   name: 'in-place updates of a CloneSet respect maxUnavailable',
-  begin: staysAvailable(cloneSet, ({ spec }, pods) => {
+  observe: staysAvailable(cloneSet, ({ spec }, pods) => {
     const replicas = spec.replicas ?? 1;
     const { maxUnavailable = '20%', maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
     const surge = scaleUp(maxSurge, replicas);
@@ -187,12 +187,12 @@ export const cloneSetsStayAvailable: Invariant = {
 
 export const advancedStatefulSetsStayAvailable: Invariant = {
   name: 'in-place updates of an Advanced StatefulSet respect maxUnavailable',
-  begin: staysAvailable(advancedStatefulSet, maxUnavailableOf),
+  observe: staysAvailable(advancedStatefulSet, maxUnavailableOf),
 };
 
 export const advancedDaemonSetsStayAvailable: Invariant = {
   name: 'in-place updates of an Advanced DaemonSet respect maxUnavailable',
-  begin: staysAvailable(advancedDaemonSet, (set) => {
+  observe: staysAvailable(advancedDaemonSet, (set) => {
     const desired = set.status?.desiredNumberScheduled ?? 0;
     return Math.max(1, updateBudget(set, desired).maxUnavailable);
   }),

@@ -11,14 +11,14 @@ const windowMs = 60_000;
  * Maximum number of durable writes to an object, and of write requests of a process to a path, per minute without a
  * change of intent.
  */
-const mostWrites = 60;
-const mostRequests = 120;
+const maxWrites = 60;
+const maxRequests = 120;
 /** Additional writes for each write of a user, which is a change of intent that controllers may follow up. */
 const perIntent = 30;
 
 /** Leases and Events are written periodically and at random, and nothing depends on them. */
-export const unjudgedKeys = /^\/registry\/(?:leases|events)\//;
-const unjudgedPaths = /\/(?:leases|events)(?:\/|$)|reviews$/;
+export const ignoredKeys = /^\/registry\/(?:leases|events)\//;
+const ignoredPaths = /\/(?:leases|events)(?:\/|$)|reviews$/;
 
 /** Counts the events of each key in the last minute. */
 function minuteCounter() {
@@ -36,28 +36,28 @@ function minuteCounter() {
 
 export const writesAreBounded: Invariant = {
   name: 'the write rate of an object is bounded without a change of intent',
-  begin({ onRequestOrDryRun, onWrite, now }) {
+  observe({ onRequestOrDryRun, onWrite, now }) {
     let broken: string | undefined;
     const writes = minuteCounter();
     const requests = minuteCounter();
     const intents = minuteCounter();
     const allowance = () => perIntent * intents.count('', now());
     onRequestOrDryRun(({ user, request, process }) => {
-      if (request.method === 'GET' || unjudgedPaths.test(request.path)) return undefined;
+      if (request.method === 'GET' || ignoredPaths.test(request.path)) return undefined;
       if (user.username === 'user') {
         intents.add('', now());
         return undefined;
       }
       const count = requests.add(`${process} ${request.method} ${request.path}`, now());
-      if (count > mostRequests && count > mostRequests + allowance()) {
+      if (count > maxRequests && count > maxRequests + allowance()) {
         broken ??= `${process} sent ${count} ${request.method} ${request.path} within a minute`;
       }
       return undefined;
     });
     onWrite(({ key }) => {
-      if (unjudgedKeys.test(key)) return;
+      if (ignoredKeys.test(key)) return;
       const count = writes.add(key, now());
-      if (count > mostWrites && count > mostWrites + allowance()) {
+      if (count > maxWrites && count > maxWrites + allowance()) {
         broken ??= `${key} was written ${count} times within a minute`;
       }
     });

@@ -7,14 +7,14 @@ import { isPodReady } from '@kruise/machinery/pods';
 type Reference = { readonly name: string; readonly namespace: string };
 
 /** A Pod scenario. */
-export type Career = {
+export type PodScenario = {
   readonly name: string;
   readonly annotations?: { readonly [key: string]: string };
   readonly spec: Partial<PodSpec> & Pick<PodSpec, 'containers'>;
   /** True if container `c` must run exactly once. */
   readonly runsOnce?: boolean;
   /** Action on the Pod after a while. */
-  readonly happens?: (client: Client, reference: Reference) => Promise<unknown>;
+  readonly action?: (client: Client, reference: Reference) => Promise<unknown>;
   /** Returns the error in the final state, if any. */
   readonly fault: (pod: Pod | undefined) => string | undefined;
 };
@@ -35,7 +35,7 @@ const resize = (amounts: object) => (client: Client, reference: Reference) => {
   return client.patch(podKind, reference, patch, { type: 'strategic', subresource: 'resize' });
 };
 
-const look = (client: Client, reference: Reference) => {
+const addEphemeralContainer = (client: Client, reference: Reference) => {
   const patch = { spec: { ephemeralContainers: [{ ...shell, name: 'eye', command: ['sleep', '4'] }] } };
   return client.patch(podKind, reference, patch, { type: 'strategic', subresource: 'ephemeralcontainers' });
 };
@@ -49,7 +49,7 @@ const gone = (pod: Pod | undefined) => (pod ? 'the Pod still exists' : undefined
 const withImage = (image: string) => (pod: Pod | undefined) =>
   ready(pod) ?? (pod?.status?.containerStatuses?.[0]?.image.endsWith(image) ? undefined : 'the Pod has another image');
 
-export const careers: readonly Career[] = [
+export const podScenarios: readonly PodScenario[] = [
   { name: 'plain', spec: { containers: [server] }, fault: ready },
   {
     name: 'slow',
@@ -65,7 +65,7 @@ export const careers: readonly Career[] = [
     name: 'slow-and-ended',
     annotations: { 'sim.kruise.io/sandbox-latency': '6s', 'sim.kruise.io/start-latency': '6s' },
     spec: { terminationGracePeriodSeconds: 5, containers: [server] },
-    happens: remove,
+    action: remove,
     fault: gone,
   },
   { name: 'probed', spec: { containers: [probed] }, fault: ready },
@@ -120,7 +120,7 @@ export const careers: readonly Career[] = [
   {
     name: 'looked-at',
     spec: { containers: [server] },
-    happens: look,
+    action: addEphemeralContainer,
     fault: (pod) =>
       ready(pod) ??
       (pod?.status?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode === 0
@@ -141,27 +141,27 @@ export const careers: readonly Career[] = [
     name: 'ended',
     annotations: { 'sim.kruise.io/stop-latency': '3s' },
     spec: { containers: [{ ...probed, lifecycle: { preStop: { sleep: { seconds: 3 } } } }] },
-    happens: remove,
+    action: remove,
     fault: gone,
   },
   {
     name: 'stubborn',
     annotations: { 'sim.kruise.io/stop-latency': 'never' },
     spec: { terminationGracePeriodSeconds: 10, containers: [server] },
-    happens: remove,
+    action: remove,
     fault: gone,
   },
   {
     name: 'changed',
     annotations: { 'sim.kruise.io/stop-latency': '1s' },
     spec: { containers: [probed] },
-    happens: change('nginx:1.26'),
+    action: change('nginx:1.26'),
     fault: withImage('nginx:1.26'),
   },
   {
     name: 'changed-for-good',
     spec: { restartPolicy: 'Never', containers: [server] },
-    happens: change('nginx:1.26'),
+    action: change('nginx:1.26'),
     // A kubelet that dies between the stop and the restart of a container leaves a state that looks like the end of the
     // Pod.
     fault: (pod) => over('Succeeded')(pod) && over('Failed')(pod) && withImage('nginx:1.26')(pod),
@@ -169,7 +169,7 @@ export const careers: readonly Career[] = [
   {
     name: 'resized',
     spec: { containers: [{ ...server, resources: { requests: small, limits: small } }] },
-    happens: resize(large),
+    action: resize(large),
     fault: (pod) =>
       ready(pod) ??
       (pod?.status?.containerStatuses?.[0]?.resources?.limits?.cpu === '200m'
@@ -187,7 +187,7 @@ export const careers: readonly Career[] = [
         },
       ],
     },
-    happens: resize(large),
+    action: resize(large),
     fault: (pod) =>
       ready(pod) ??
       (pod?.status?.containerStatuses?.[0]?.resources?.limits?.memory === '128Mi'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crashingNode } from './crashing-node.ts';
+import { simulateCrashingNode } from './crashing-node.ts';
 
 const worlds = 50;
 
@@ -12,7 +12,7 @@ test(`no state moves backwards in ${worlds} simulations of crashing kubelets`, a
   let crashes = 0;
   for (let number = 1; number <= worlds; number++) {
     const seed = `kubelet ${number}`;
-    const { faults, crashCount } = await crashingNode(seed);
+    const { faults, crashCount } = await simulateCrashingNode(seed);
     assert.deepEqual(faults, [], `seed ${seed}`);
     crashes += crashCount;
   }

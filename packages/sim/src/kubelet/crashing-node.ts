@@ -15,11 +15,11 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { worldStart } from '../foundation.ts';
-import { beginLife, type Life } from '../life.ts';
-import { heardOnlyAlive } from '../mortal.ts';
-import { type Career, careers } from './careers.ts';
-import { type Witness, witnessOf } from './pod-witness.ts';
+import { simulationStart } from '../foundation.ts';
+import { type Lifetime, startLifetime } from '../life.ts';
+import { scopeToLifetime } from '../mortal.ts';
+import { type PodScenario, podScenarios } from './careers.ts';
+import { observePods, type PodObserver } from './pod-witness.ts';
 
 /** Result of a simulated node. */
 export type Outcome = { readonly faults: readonly string[]; readonly crashCount: number };
@@ -28,14 +28,14 @@ const nodeName = 'node-1';
 const node = { username: `system:node:${nodeName}`, groups: ['system:nodes', 'system:authenticated'] };
 const podCount = 4;
 /** Time during which Pods are created and changed and kubelets crash, and the maximum time to converge after it. */
-const stormMs = 60_000;
-const calmMs = 240_000;
+const faultMs = 60_000;
+const convergenceMs = 240_000;
 const maxCallsToLive = 120;
 const maxDownMs = 8000;
 
 /** Runs the simulation of a seed. */
-export async function crashingNode(seed: string): Promise<Outcome> {
-  const clock = virtualClock(worldStart);
+export async function simulateCrashingNode(seed: string): Promise<Outcome> {
+  const clock = virtualClock(simulationStart);
   const random = seededRandom(seed);
   const server = await startTestServer({ clock, random: seededRandom(`${seed} server`), onError() {} });
   const ended = new AbortController();
@@ -52,16 +52,16 @@ export async function crashingNode(seed: string): Promise<Outcome> {
     images: ['nginx:1.25', 'nginx:1.26', 'busybox:1.36'],
     signal: ended.signal,
   });
-  const witness = witnessOf(runtime, ended.signal);
+  const observer = observePods(runtime, ended.signal);
   startInformer(client, clock, random, podKind, {}, ended.signal).handle(({ type, object }) => {
-    if (type !== 'deleted') witness.saw(object);
+    if (type !== 'deleted') observer.observe(object);
   });
-  const kubelets = keepStarting({ clock, random, server, runtime });
-  const pods = Array.from({ length: podCount }, (_, index) => live(server, clock, random, index));
-  await clock.advanceAsync(stormMs);
-  kubelets.calmDown();
-  await restOf(clock, witness);
-  const faults = [...witness.faults, ...(await atRest(server, runtime, witness, pods))];
+  const kubelets = restartRepeatedly({ clock, random, server, runtime });
+  const pods = Array.from({ length: podCount }, (_, index) => startScenario(server, clock, random, index));
+  await clock.advanceAsync(faultMs);
+  kubelets.stopFaults();
+  await waitForConvergence(clock, observer);
+  const faults = [...observer.faults, ...(await findViolations(server, runtime, observer, pods))];
   ended.abort();
   kubelets.end();
   await clock.advanceAsync(1000);
@@ -77,35 +77,35 @@ type Machine = {
 };
 
 /** Starts a kubelet, and another one whenever it has died. */
-function keepStarting({ clock, random, server, runtime }: Machine) {
+function restartRepeatedly({ clock, random, server, runtime }: Machine) {
   let count = 0;
-  let isCalm = false;
-  let life: Life;
+  let areFaultsOver = false;
+  let life: Lifetime;
   const boot = () => {
     count++;
-    const own = beginLife(clock);
+    const own = startLifetime(clock);
     life = own;
     let left = 1 + randomInteger(random, maxCallsToLive);
     const diesAfter = random.next() < 0.5;
-    const strike = () => {
-      if (!isCalm && left === 0) own.end();
+    const crashIfDue = () => {
+      if (!areFaultsOver && left === 0) own.end();
     };
-    const fate = {
+    const crashPoint = {
       before() {
         left--;
-        if (!diesAfter) strike();
+        if (!diesAfter) crashIfDue();
       },
       after() {
-        if (diesAfter) strike();
+        if (diesAfter) crashIfDue();
       },
     };
     own.onEnd(() => void clock.setTimer(randomInteger(random, maxDownMs), boot));
     createKubelet(
       {
-        client: createClient(heardOnlyAlive(inProcessTransport(server.core, node, 'kubelet'), own, fate)),
+        client: createClient(scopeToLifetime(inProcessTransport(server.core, node, 'kubelet'), own, crashPoint)),
         clock: own.clock,
         random: seededRandom(`${count}`),
-        runtime: heardOnlyAlive(runtime, own, fate),
+        runtime: scopeToLifetime(runtime, own, crashPoint),
         nodeName,
         addresses: ['172.18.0.2'],
         log: silentLog,
@@ -117,61 +117,61 @@ function keepStarting({ clock, random, server, runtime }: Machine) {
   boot();
   return {
     count: () => count,
-    calmDown() {
-      isCalm = true;
+    stopFaults() {
+      areFaultsOver = true;
     },
     end: () => life.end(),
   };
 }
 
-type LivingPod = { readonly name: string; readonly career: Career };
+type ScenarioPod = { readonly name: string; readonly scenario: PodScenario };
 
 /** Schedules the creation of a Pod and the action of its scenario. */
-function live({ client }: TestServer, clock: VirtualClock, random: Random, index: number): LivingPod {
-  const career = pick(random, careers);
-  const name = `${career.name}-${index}`;
+function startScenario({ client }: TestServer, clock: VirtualClock, random: Random, index: number): ScenarioPod {
+  const scenario = pick(random, podScenarios);
+  const name = `${scenario.name}-${index}`;
   const reference = { name, namespace: 'default' };
-  const comesAt = randomInteger(random, stormMs / 2);
+  const comesAt = randomInteger(random, faultMs / 2);
   clock.setTimer(comesAt, () => {
-    const { annotations, spec } = career;
+    const { annotations, spec } = scenario;
     void client.create(podKind, {
       metadata: { ...reference, ...(annotations ? { annotations } : {}) },
       spec: { nodeName, automountServiceAccountToken: false, ...spec },
     });
   });
-  if (career.happens) {
-    const { happens } = career;
+  if (scenario.action) {
+    const { action } = scenario;
     // Often while the Pod is still starting.
-    const after = 1 + randomInteger(random, random.next() < 0.5 ? 6000 : stormMs / 2 - 1);
-    clock.setTimer(comesAt + after, () => void happens(client, reference).catch(() => {}));
+    const after = 1 + randomInteger(random, random.next() < 0.5 ? 6000 : faultMs / 2 - 1);
+    clock.setTimer(comesAt + after, () => void action(client, reference).catch(() => {}));
   }
-  return { name, career };
+  return { name, scenario };
 }
 
 /** Advances time until no change was observed for a while. */
-async function restOf(clock: VirtualClock, witness: Witness): Promise<void> {
-  const until = clock.now() + calmMs;
+async function waitForConvergence(clock: VirtualClock, observer: PodObserver): Promise<void> {
+  const until = clock.now() + convergenceMs;
   const quietMs = 45_000;
-  for (let seen = -1; seen !== witness.count() && clock.now() < until; ) {
-    seen = witness.count();
+  for (let seen = -1; seen !== observer.count() && clock.now() < until; ) {
+    seen = observer.count();
     await clock.advanceAsync(quietMs);
   }
 }
 
 /** Returns the violations after convergence. */
-async function atRest(
+async function findViolations(
   { client }: TestServer,
   runtime: NodeRuntime,
-  witness: Witness,
-  pods: readonly LivingPod[],
+  observer: PodObserver,
+  pods: readonly ScenarioPod[],
 ): Promise<readonly string[]> {
   const faults: string[] = [];
   const { items } = await client.list(podKind, { namespace: 'default' });
-  for (const { name, career } of pods) {
+  for (const { name, scenario } of pods) {
     const found: Pod | undefined = items.find(({ metadata }) => metadata.name === name);
-    const fault = career.fault(found);
+    const fault = scenario.fault(found);
     if (fault) faults.push(`${name} after convergence: ${fault}: ${JSON.stringify(found?.status?.containerStatuses)}`);
-    const starts = found && career.runsOnce ? witness.starts(found, 'c') : 1;
+    const starts = found && scenario.runsOnce ? observer.starts(found, 'c') : 1;
     if (starts !== 1) faults.push(`${name} must run once and ran ${starts} times`);
   }
   const uids = new Set(items.map(({ metadata }) => metadata.uid));

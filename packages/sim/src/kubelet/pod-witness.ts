@@ -3,20 +3,20 @@ import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import { isPodReady } from '@kruise/machinery/pods';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 
-export type Witness = {
+export type PodObserver = {
   readonly faults: readonly string[];
   /** Number of observed updates. */
   count(): number;
   /** Number of starts of a container of a Pod. */
   starts(pod: Pod, container: string): number;
   /** Records an observed version of a Pod. */
-  saw(pod: Pod): void;
+  observe(pod: Pod): void;
 };
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed'];
 
 /** Observes the containers of a runtime, and the Pod versions that it is given. */
-export function witnessOf(runtime: NodeRuntime, signal: AbortSignal): Witness {
+export function observePods(runtime: NodeRuntime, signal: AbortSignal): PodObserver {
   const faults: string[] = [];
   const last = new Map<string, Pod>();
   let count = 0;
@@ -29,12 +29,12 @@ export function witnessOf(runtime: NodeRuntime, signal: AbortSignal): Witness {
       const of = `${metadata.name}/${metadata.uid}/${container}/`;
       return [...attempts].filter((attempt) => attempt.startsWith(of)).length;
     },
-    saw(pod) {
+    observe(pod) {
       count++;
       const uid = pod.metadata.uid ?? '';
       const before = last.get(uid);
       last.set(uid, pod);
-      for (const fault of [...wrongIn(pod), ...(before ? wentBack(before, pod) : [])]) {
+      for (const fault of [...podErrors(pod), ...(before ? regressions(before, pod) : [])]) {
         faults.push(`${pod.metadata.name}: ${fault}`);
       }
     },
@@ -45,7 +45,7 @@ export function witnessOf(runtime: NodeRuntime, signal: AbortSignal): Witness {
 async function followStarts(
   runtime: NodeRuntime,
   started: Set<string>,
-  tell: (fault: string) => void,
+  report: (fault: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const running = new Map<string, string>();
@@ -58,29 +58,29 @@ async function followStarts(
     if (!status || containerEventType !== 'CONTAINER_STARTED_EVENT') continue;
     const name = `${podSandboxStatus?.metadata.name}/${podSandboxStatus?.metadata.uid}/${status.metadata.name}`;
     const attempt = `${name}/${status.metadata.attempt}`;
-    if (started.has(attempt)) tell(`${attempt} was started twice`);
-    if (running.has(name)) tell(`${name} runs twice`);
+    if (started.has(attempt)) report(`${attempt} was started twice`);
+    if (running.has(name)) report(`${name} runs twice`);
     started.add(attempt);
     running.set(name, containerId);
   }
 }
 
-function* wrongIn(pod: Pod): Generator<string> {
+function* podErrors(pod: Pod): Generator<string> {
   if (isOver(pod) && isPodReady(pod)) yield 'the Pod is finished and ready';
 }
 
-function* wentBack(before: Pod, after: Pod): Generator<string> {
+function* regressions(before: Pod, after: Pod): Generator<string> {
   const [was, is] = [before.status?.phase ?? 'Pending', after.status?.phase ?? 'Pending'];
   if (isOver(before) ? was !== is : phases.indexOf(is) < phases.indexOf(was)) yield `the phase was ${was} and is ${is}`;
   const { startTime } = before.status ?? {};
   if (startTime && startTime !== after.status?.startTime) yield 'startTime changed';
   for (const status of statusesOf(after)) {
     const earlier = statusesOf(before).find(({ name }) => name === status.name);
-    if (earlier) for (const fault of containerWentBack(after, earlier, status)) yield `${status.name} ${fault}`;
+    if (earlier) for (const fault of containerRegressions(after, earlier, status)) yield `${status.name} ${fault}`;
   }
 }
 
-function* containerWentBack(pod: Pod, before: ContainerStatus, after: ContainerStatus): Generator<string> {
+function* containerRegressions(pod: Pod, before: ContainerStatus, after: ContainerStatus): Generator<string> {
   if (after.restartCount < before.restartCount) {
     yield `had restartCount ${before.restartCount} and has ${after.restartCount}`;
   }

@@ -11,11 +11,20 @@ import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import type { ApiRequest, WatchEvent } from '@kruise/client/transport';
 import { companionMutants } from './companions.ts';
-import { forgetfulDisk, hastyDisk, revivingDisk } from './disks.ts';
+import { earlyAcknowledgingDisk, lossyDisk, restoringDisk } from './disks.ts';
 import { kruiseMutants } from './kruise.ts';
-import { connecting, deciding, isKubelet, type Mutant, reaching, rest, seeing, without } from './mutant.ts';
+import {
+  convergence,
+  distortOwnObjects,
+  isKubelet,
+  type Mutant,
+  mutateDecision,
+  mutateRunnableTransport,
+  mutateTransport,
+  without,
+} from './mutant.ts';
 import { shellMutants } from './shell.ts';
-import { deny, pretend, requesting, watching } from './transports.ts';
+import { fakeNotFound, fakeSuccess, mutateRequests, mutateWatches } from './transports.ts';
 
 /** Parts of an object with a status that mutants read. */
 type Body = {
@@ -28,7 +37,7 @@ type Condition = { readonly type: string; readonly status: 'True' | 'False' | 'U
 const bodyOf = ({ body }: ApiRequest) => (body ?? {}) as Body;
 
 /** Changes the status of a decision. */
-function reporting(change: (status: { readonly [name: string]: number }) => object) {
+function mutateStatus(change: (status: { readonly [name: string]: number }) => object) {
   return (decision: Decision): Decision => {
     const { status } = decision;
     if (status === undefined) return decision;
@@ -42,7 +51,7 @@ function reporting(change: (status: { readonly [name: string]: number }) => obje
 }
 
 /** Repeats the first creation of a decision. */
-function twice(decision: Decision): Decision {
+function repeatCreation(decision: Decision): Decision {
   const made = decision.actions.find(({ type }) => type === 'create');
   return made ? { ...decision, actions: [...decision.actions, made] } : decision;
 }
@@ -57,7 +66,7 @@ const strategic =
   };
 
 /** Replaces every nth MODIFIED event. */
-async function* everySoMany(
+async function* replaceEveryNth(
   events: AsyncIterable<WatchEvent>,
   count: number,
   instead: (event: WatchEvent, earlier: WatchEvent | undefined) => readonly WatchEvent[],
@@ -77,7 +86,7 @@ const isScheduler = ({ name }: { readonly name: string }) => name.startsWith('sc
 export const mutants: readonly Mutant[] = [
   {
     name: 'a ReplicaSet creates one Pod too many',
-    parts: deciding(replicaSet, twice),
+    parts: mutateDecision(replicaSet, repeatCreation),
     about: deployment,
     caughtBy: 'a ReplicaSet has no more active Pods than replicas',
     seed: 'm-1',
@@ -91,38 +100,38 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a ReplicaSet does not delete surplus Pods',
-    parts: deciding(
+    parts: mutateDecision(
       replicaSet,
       without(({ type }) => type === 'remove'),
     ),
     about: deployment,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-4',
   },
   {
     name: 'a ReplicaSet does not requeue for minReadySeconds',
-    parts: deciding(replicaSet, ({ requeueAfterSeconds: _, ...decision }) => decision),
+    parts: mutateDecision(replicaSet, ({ requeueAfterSeconds: _, ...decision }) => decision),
     about: deployment,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a Deployment ignores maxUnavailable',
-    parts: seeing(deployment, strategic({ maxUnavailable: '100%' })),
+    parts: distortOwnObjects(deployment, strategic({ maxUnavailable: '100%' })),
     about: deployment,
     caughtBy: 'the ReplicaSets of a Deployment respect maxUnavailable',
     seed: 'm-3',
   },
   {
     name: 'a Deployment ignores maxSurge',
-    parts: seeing(deployment, strategic({ maxSurge: 3 })),
+    parts: distortOwnObjects(deployment, strategic({ maxSurge: 3 })),
     about: deployment,
     caughtBy: 'the ReplicaSets of a Deployment respect maxSurge',
     seed: 'm-3',
   },
   {
     name: 'a StatefulSet ignores OrderedReady',
-    parts: seeing(statefulSet, (set) => ({
+    parts: distortOwnObjects(statefulSet, (set) => ({
       ...set,
       spec: { ...set.spec!, podManagementPolicy: 'Parallel' as const },
     })),
@@ -132,24 +141,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a StatefulSet counts one Pod too many',
-    parts: deciding(
+    parts: mutateDecision(
       statefulSet,
-      reporting(({ replicas = 0 }) => ({ replicas: replicas + 1 })),
+      mutateStatus(({ replicas = 0 }) => ({ replicas: replicas + 1 })),
     ),
     about: statefulSet,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a DaemonSet creates two Pods on a node',
-    parts: deciding(daemonSet, twice),
+    parts: mutateDecision(daemonSet, repeatCreation),
     about: daemonSet,
     caughtBy: 'a DaemonSet has at most one active Pod on a node',
     seed: 'm-1',
   },
   {
     name: 'a DaemonSet ignores maxUnavailable',
-    parts: seeing(daemonSet, (set) => ({
+    parts: distortOwnObjects(daemonSet, (set) => ({
       ...set,
       spec: {
         ...set.spec!,
@@ -162,7 +171,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an ordered StatefulSet deletes its first Pod together with the updated Pod',
-    parts: deciding(statefulSet, (decision, caches) => {
+    parts: mutateDecision(statefulSet, (decision, caches) => {
       const isTaking = decision.actions.some(({ type }) => type === 'remove');
       const first = caches.of(pod).get({ namespace: 'default', name: 'db-0' });
       return isTaking && first ? { ...decision, actions: [...decision.actions, remove(first)] } : decision;
@@ -173,9 +182,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a Job counts a success twice',
-    parts: deciding(
+    parts: mutateDecision(
       job,
-      reporting(({ succeeded = 0 }) => (succeeded > 0 ? { succeeded: succeeded + 1 } : {})),
+      mutateStatus(({ succeeded = 0 }) => (succeeded > 0 ? { succeeded: succeeded + 1 } : {})),
     ),
     about: job,
     caughtBy: 'a Job counts only succeeded Pods and respects parallelism',
@@ -183,7 +192,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a Job exceeds its parallelism by one',
-    parts: seeing(job, (found) => ({
+    parts: distortOwnObjects(job, (found) => ({
       ...found,
       spec: { ...found.spec!, parallelism: (found.spec?.parallelism ?? 1) + 1 },
     })),
@@ -193,7 +202,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a Job does not remove the finalizers of its Pods',
-    parts: deciding(
+    parts: mutateDecision(
       job,
       without((action) => action.type === 'patch' && JSON.stringify(action.patch).includes('finalizers')),
     ),
@@ -203,23 +212,23 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'budgets allow one eviction too many',
-    parts: deciding(
+    parts: mutateDecision(
       podDisruptionBudget,
-      reporting(({ disruptionsAllowed = 0 }) => ({ disruptionsAllowed: disruptionsAllowed + 1 })),
+      mutateStatus(({ disruptionsAllowed = 0 }) => ({ disruptionsAllowed: disruptionsAllowed + 1 })),
     ),
     about: deployment,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-5',
   },
   {
     name: 'the garbage collector treats ReplicaSets as deleted',
-    parts: reaching('garbage-collector', (inner) => {
-      const blind = requesting(inner, ({ method, path }) =>
-        method === 'GET' && path.includes('/replicasets/') ? deny() : undefined,
+    parts: mutateRunnableTransport('garbage-collector', (inner) => {
+      const blind = mutateRequests(inner, ({ method, path }) =>
+        method === 'GET' && path.includes('/replicasets/') ? fakeNotFound() : undefined,
       );
       const forgetting = (events: AsyncIterable<WatchEvent>) =>
-        everySoMany(events, 2, (event) => [event, { ...event, type: 'DELETED' }]);
-      return { ...blind, watch: (request) => watching(inner, 'replicasets', forgetting).watch(request) };
+        replaceEveryNth(events, 2, (event) => [event, { ...event, type: 'DELETED' }]);
+      return { ...blind, watch: (request) => mutateWatches(inner, 'replicasets', forgetting).watch(request) };
     }),
     about: deployment,
     caughtBy: 'the garbage collector deletes only objects without an owner',
@@ -227,30 +236,34 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the garbage collector removes no finalizers',
-    parts: reaching('garbage-collector', (inner) =>
-      requesting(inner, ({ method }) => (method === 'PATCH' ? pretend() : undefined)),
+    parts: mutateRunnableTransport('garbage-collector', (inner) =>
+      mutateRequests(inner, ({ method }) => (method === 'PATCH' ? fakeSuccess() : undefined)),
     ),
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'the garbage collector deletes nothing',
-    parts: reaching('garbage-collector', (inner) =>
-      requesting(inner, ({ method }) => (method === 'DELETE' ? pretend() : undefined)),
+    parts: mutateRunnableTransport('garbage-collector', (inner) =>
+      mutateRequests(inner, ({ method }) => (method === 'DELETE' ? fakeSuccess() : undefined)),
     ),
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a watch drops an event',
-    parts: connecting(isControllerManager, (inner) => watching(inner, 'pods', (all) => everySoMany(all, 7, () => []))),
-    caughtBy: rest,
+    parts: mutateTransport(isControllerManager, (inner) =>
+      mutateWatches(inner, 'pods', (all) => replaceEveryNth(all, 7, () => [])),
+    ),
+    caughtBy: convergence,
     seed: 'm-6',
   },
   {
     name: 'a watch repeats an event after a later one',
-    parts: connecting(isControllerManager, (inner) =>
-      watching(inner, 'pods', (all) => everySoMany(all, 7, (event, earlier) => (earlier ? [event, earlier] : [event]))),
+    parts: mutateTransport(isControllerManager, (inner) =>
+      mutateWatches(inner, 'pods', (all) =>
+        replaceEveryNth(all, 7, (event, earlier) => (earlier ? [event, earlier] : [event])),
+      ),
     ),
     about: job,
     caughtBy: 'a Job counts only succeeded Pods and respects parallelism',
@@ -258,26 +271,26 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a disk acknowledges writes before they are durable',
-    parts: { createDisk: hastyDisk },
+    parts: { createDisk: earlyAcknowledgingDisk },
     caughtBy: 'acknowledged writes survive a crash',
     seed: 'm-2',
   },
   {
     name: 'a disk loses its last write',
-    parts: { createDisk: forgetfulDisk },
+    parts: { createDisk: lossyDisk },
     caughtBy: 'acknowledged writes survive a crash',
     seed: 'm-2',
   },
   {
     name: 'a disk restores a deleted Pod',
-    parts: { createDisk: revivingDisk },
+    parts: { createDisk: restoringDisk },
     caughtBy: 'a deleted Pod stays deleted',
     seed: 'm-4',
   },
   {
     name: 'a kubelet reports Pods as ready before they run',
-    parts: connecting(isKubelet, (inner) =>
-      requesting(inner, (request, send) => {
+    parts: mutateTransport(isKubelet, (inner) =>
+      mutateRequests(inner, (request, send) => {
         const { status } = bodyOf(request);
         if (request.method !== 'PATCH' || !status?.conditions) return undefined;
         const conditions = status.conditions.map((each) =>
@@ -291,8 +304,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a kubelet sets finished Pods to Running',
-    parts: connecting(isKubelet, (inner) =>
-      requesting(inner, (request, send) => {
+    parts: mutateTransport(isKubelet, (inner) =>
+      mutateRequests(inner, (request, send) => {
         if (request.method !== 'PATCH' || bodyOf(request).status?.phase !== 'Succeeded') return undefined;
         return send(request).then(() => send({ ...request, body: { status: { phase: 'Running' } } }));
       }),
@@ -303,8 +316,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a kubelet deletes Pods before their containers have ended',
-    parts: connecting(isKubelet, (inner) =>
-      watching(inner, 'pods', async function* (events) {
+    parts: mutateTransport(isKubelet, (inner) =>
+      mutateWatches(inner, 'pods', async function* (events) {
         for await (const event of events) {
           const { metadata } = event.object as { readonly metadata?: { readonly [name: string]: string } };
           if (event.type === 'MODIFIED' && metadata?.['deletionTimestamp'] && metadata['namespace']) {
@@ -322,16 +335,18 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a kubelet never deletes terminated Pods',
-    parts: connecting(isKubelet, (inner) =>
-      requesting(inner, ({ method, path }) => (method === 'DELETE' && path.includes('/pods/') ? pretend() : undefined)),
+    parts: mutateTransport(isKubelet, (inner) =>
+      mutateRequests(inner, ({ method, path }) =>
+        method === 'DELETE' && path.includes('/pods/') ? fakeSuccess() : undefined,
+      ),
     ),
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a scheduler binds all Pods to one node',
-    parts: connecting(isScheduler, (inner) =>
-      requesting(inner, (request, send) => {
+    parts: mutateTransport(isScheduler, (inner) =>
+      mutateRequests(inner, (request, send) => {
         if (request.method !== 'POST' || !request.path.endsWith('/binding')) return undefined;
         return send({ ...request, body: { ...bodyOf(request), target: { kind: 'Node', name: 'node-1' } } });
       }),
@@ -341,13 +356,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a scheduler treats unbound Pods as bound',
-    parts: connecting(isScheduler, (inner) => {
+    parts: mutateTransport(isScheduler, (inner) => {
       let number = 0;
-      return requesting(inner, ({ method, path }) =>
-        method === 'POST' && path.endsWith('/binding') && ++number % 3 === 0 ? pretend() : undefined,
+      return mutateRequests(inner, ({ method, path }) =>
+        method === 'POST' && path.endsWith('/binding') && ++number % 3 === 0 ? fakeSuccess() : undefined,
       );
     }),
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   ...kruiseMutants,

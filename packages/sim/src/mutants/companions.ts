@@ -15,11 +15,11 @@ import type { Outcome } from '@kruise/client/execute';
 import type { Transport } from '@kruise/client/transport';
 import { scaleUp } from '@kruise/values/int-or-string';
 import type { Parts } from '../run.ts';
-import { connecting, deciding, isKubelet, type Mutant, rest, seeing } from './mutant.ts';
-import { requesting } from './transports.ts';
+import { convergence, distortOwnObjects, isKubelet, type Mutant, mutateDecision, mutateTransport } from './mutant.ts';
+import { mutateRequests } from './transports.ts';
 
 /** Changes the status of a decision. */
-const reportsOf = (change: (status: { readonly [name: string]: unknown }) => object) => (decision: Decision) => {
+const mutateStatus = (change: (status: { readonly [name: string]: unknown }) => object) => (decision: Decision) => {
   const { status } = decision;
   if (status === undefined) return decision;
   // Statuses are objects; a function returns one for the outcome of the actions.
@@ -30,15 +30,15 @@ const reportsOf = (change: (status: { readonly [name: string]: unknown }) => obj
   };
 };
 
-const undone = (decision: Decision): Decision => ({ ...decision, actions: [] });
+const withoutActions = (decision: Decision): Decision => ({ ...decision, actions: [] });
 const number = (value: unknown) => (typeof value === 'number' ? value : 0);
 
 type ContainerStatuses = readonly { readonly image?: string; readonly restartCount?: number }[];
 
 /** A kubelet that reports changed statuses for the containers of its Pods. */
-function claiming(change: (statuses: ContainerStatuses) => ContainerStatuses): Parts {
-  const lie = (inner: Transport) =>
-    requesting(inner, (request, send) => {
+function mutateContainerStatuses(change: (statuses: ContainerStatuses) => ContainerStatuses): Parts {
+  const mutate = (inner: Transport) =>
+    mutateRequests(inner, (request, send) => {
       const body = (request.body ?? {}) as { readonly status?: { readonly containerStatuses?: ContainerStatuses } };
       const { containerStatuses } = body.status ?? {};
       if (request.method !== 'PATCH' || !containerStatuses) return undefined;
@@ -47,27 +47,29 @@ function claiming(change: (statuses: ContainerStatuses) => ContainerStatuses): P
         body: { ...body, status: { ...body.status, containerStatuses: change(containerStatuses) } },
       });
     });
-  return connecting(isKubelet, lie);
+  return mutateTransport(isKubelet, mutate);
 }
 
-const truth = 'the status of a Pod matches its containers';
+const podStatusMatches = 'the status of a Pod matches its containers';
 
 export const companionMutants: readonly Mutant[] = [
   {
     name: 'a kubelet reports another image',
-    parts: claiming((statuses) => statuses.map((each) => ({ ...each, image: 'nginx:0.1' }))),
-    caughtBy: truth,
+    parts: mutateContainerStatuses((statuses) => statuses.map((each) => ({ ...each, image: 'nginx:0.1' }))),
+    caughtBy: podStatusMatches,
     seed: 'm-1',
   },
   {
     name: 'a kubelet reports a restart too many',
-    parts: claiming((statuses) => statuses.map((each) => ({ ...each, restartCount: (each.restartCount ?? 0) + 1 }))),
-    caughtBy: truth,
+    parts: mutateContainerStatuses((statuses) =>
+      statuses.map((each) => ({ ...each, restartCount: (each.restartCount ?? 0) + 1 })),
+    ),
+    caughtBy: podStatusMatches,
     seed: 'm-1',
   },
   {
     name: 'a CloneSet rounds maxUnavailable up with a surge',
-    parts: seeing(cloneSet, (set) => {
+    parts: distortOwnObjects(cloneSet, (set) => {
       const strategy = set.spec.updateStrategy;
       const { maxUnavailable = '20%', maxSurge = 0 } = strategy?.rollingUpdate ?? {};
       if (scaleUp(maxSurge, set.spec.replicas ?? 1) === 0) return set;
@@ -81,19 +83,19 @@ export const companionMutants: readonly Mutant[] = [
   },
   {
     name: 'a SidecarSet updates no sidecars',
-    parts: seeing(sidecarSet, (set) => ({
+    parts: distortOwnObjects(sidecarSet, (set) => ({
       ...set,
       spec: { ...set.spec, updateStrategy: { ...set.spec?.updateStrategy, paused: true } },
     })),
     about: sidecarSet,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-2',
   },
   {
     name: 'a WorkloadSpread counts a Pod too few',
-    parts: deciding(
+    parts: mutateDecision(
       workloadSpread,
-      reportsOf(({ subsetStatuses }) => ({
+      mutateStatus(({ subsetStatuses }) => ({
         subsetStatuses: (subsetStatuses as readonly { replicas: number }[] | undefined)?.map((each) => ({
           ...each,
           replicas: Math.max(0, each.replicas - 1),
@@ -101,49 +103,49 @@ export const companionMutants: readonly Mutant[] = [
       })),
     ),
     about: workloadSpread,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a PodUnavailableBudget allows one Pod too many',
-    parts: deciding(
+    parts: mutateDecision(
       podUnavailableBudget,
-      reportsOf(({ unavailableAllowed }) => ({ unavailableAllowed: number(unavailableAllowed) + 1 })),
+      mutateStatus(({ unavailableAllowed }) => ({ unavailableAllowed: number(unavailableAllowed) + 1 })),
     ),
     about: podUnavailableBudget,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a PersistentPodState records nothing',
-    parts: deciding(
+    parts: mutateDecision(
       persistentPodState,
-      reportsOf(() => ({ podStates: {} })),
+      mutateStatus(() => ({ podStates: {} })),
     ),
     about: persistentPodState,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-2',
   },
   {
     name: 'a UnitedDeployment wants a Pod too many',
-    parts: seeing(unitedDeployment, (found) => ({
+    parts: distortOwnObjects(unitedDeployment, (found) => ({
       ...found,
       spec: { ...found.spec!, replicas: (found.spec?.replicas ?? 1) + 1 },
     })),
     about: unitedDeployment,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a BroadcastJob runs on all nodes at once',
-    parts: seeing(broadcastJob, (found) => ({ ...found, spec: { ...found.spec!, parallelism: '100%' } })),
+    parts: distortOwnObjects(broadcastJob, (found) => ({ ...found, spec: { ...found.spec!, parallelism: '100%' } })),
     about: broadcastJob,
     caughtBy: 'a BroadcastJob has at most one Pod per node and respects parallelism',
     seed: 'm-1',
   },
   {
     name: 'an AdvancedCronJob ignores concurrencyPolicy Forbid',
-    parts: seeing(advancedCronJob, (found) => ({
+    parts: distortOwnObjects(advancedCronJob, (found) => ({
       ...found,
       spec: { ...found.spec!, concurrencyPolicy: 'Allow' as const },
     })),
@@ -153,23 +155,23 @@ export const companionMutants: readonly Mutant[] = [
   },
   {
     name: 'a ResourceDistribution writes nothing',
-    parts: deciding(resourceDistribution, undone),
+    parts: mutateDecision(resourceDistribution, withoutActions),
     about: resourceDistribution,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'an ImagePullJob writes no NodeImage',
-    parts: deciding(imagePullJob, undone),
+    parts: mutateDecision(imagePullJob, withoutActions),
     about: imagePullJob,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'a ContainerRecreateRequest is never completed',
-    parts: deciding(containerRecreateRequest, () => ({ actions: [] })),
+    parts: mutateDecision(containerRecreateRequest, () => ({ actions: [] })),
     about: containerRecreateRequest,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-1',
   },
 ];

@@ -1,19 +1,19 @@
 /** Mutants of disks, which lose or restore writes. */
-import { createDisk, type Disk, type DiskOptions, type KeptVersion } from '../disk.ts';
+import { createDisk, type Disk, type DiskOptions, type StoredVersion } from '../disk.ts';
 
 /** Acknowledges a write immediately, and syncs it half a second later. */
-export function hastyDisk(options: DiskOptions) {
-  return createDisk({ ...options, syncMs: () => 500, isHasty: true });
+export function earlyAcknowledgingDisk(options: DiskOptions) {
+  return createDisk({ ...options, syncMs: () => 500, acknowledgesEarly: true });
 }
 
 /** Loses the last write whenever it is opened again. */
-export function forgetfulDisk(options: DiskOptions) {
+export function lossyDisk(options: DiskOptions) {
   return createDisk({ ...options, onOpen: (saved) => void saved.delete(Math.max(...saved.keys())) });
 }
 
 /** Restores the last deleted Pod whenever it is opened again. */
-export function revivingDisk(options: DiskOptions) {
-  const revive = (saved: Map<number, KeptVersion>) => {
+export function restoringDisk(options: DiskOptions) {
+  const revive = (saved: Map<number, StoredVersion>) => {
     const versions = [...saved.values()];
     const last = versions.findLast(({ deleted, key }) => deleted && key.includes('/pods/'));
     const before = versions.findLast(({ key, revision }) => key === last?.key && revision < last.revision);
@@ -23,7 +23,7 @@ export function revivingDisk(options: DiskOptions) {
 }
 
 /** Answers every update with a conflict: the server re-reads and retries endlessly. */
-export function overtakenDisk(options: DiskOptions): Disk {
+export function conflictingDisk(options: DiskOptions): Disk {
   const disk = createDisk(options);
   return {
     open(life) {

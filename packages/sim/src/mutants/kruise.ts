@@ -9,9 +9,9 @@ import {
 } from '@kruise/api/kruise/statefulset';
 import { cloneSetInstanceIdLabel } from '@kruise/api/kruise/well-known';
 import { type Action, remove } from '@kruise/client/actions';
-import { deciding, type Mutant, misled, rest, seeing, without } from './mutant.ts';
+import { convergence, distortObjects, distortOwnObjects, type Mutant, mutateDecision, without } from './mutant.ts';
 
-const spared = 'Kruise workloads respect maxUnavailable';
+const maxUnavailableRespected = 'Kruise workloads respect maxUnavailable';
 
 /** Parts of a Kruise workload that mutants change. */
 type Rolling = {
@@ -26,7 +26,7 @@ const rolling =
     return { ...set, spec: { ...set.spec, updateStrategy } };
   };
 
-const unhooked = <W extends Rolling>({ spec: { lifecycle: _, ...spec }, ...set }: W): W => ({ ...set, spec }) as W;
+const withoutHooks = <W extends Rolling>({ spec: { lifecycle: _, ...spec }, ...set }: W): W => ({ ...set, spec }) as W;
 
 const retaining =
   (whenScaled: 'Retain' | 'Delete') =>
@@ -40,7 +40,7 @@ const isRemovalOf = (kind: string) => (action: Action) => action.type === 'remov
 export const kruiseMutants: readonly Mutant[] = [
   {
     name: 'a CloneSet creates one Pod too many',
-    parts: seeing(cloneSet, (set) => ({
+    parts: distortOwnObjects(cloneSet, (set) => ({
       ...set,
       spec: { ...set.spec, replicas: (set.spec.replicas ?? 1) + 1 },
     })),
@@ -50,56 +50,56 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'a CloneSet ignores maxSurge',
-    parts: seeing(cloneSet, rolling({ maxSurge: 3 })),
+    parts: distortOwnObjects(cloneSet, rolling({ maxSurge: 3 })),
     about: cloneSet,
     caughtBy: 'a CloneSet respects maxSurge',
     seed: 'm-8',
   },
   {
     name: 'a CloneSet ignores maxUnavailable',
-    parts: seeing(cloneSet, rolling({ maxUnavailable: '100%' })),
+    parts: distortOwnObjects(cloneSet, rolling({ maxUnavailable: '100%' })),
     about: cloneSet,
     caughtBy: 'in-place updates of a CloneSet respect maxUnavailable',
     seed: 'm-38',
   },
   {
     name: 'a CloneSet ignores its partition',
-    parts: seeing(cloneSet, rolling({ partition: 0 })),
+    parts: distortOwnObjects(cloneSet, rolling({ partition: 0 })),
     about: cloneSet,
     caughtBy: 'a CloneSet respects its partition',
     seed: 'm-5',
   },
   {
     name: 'a CloneSet ignores preDelete hooks',
-    parts: seeing(cloneSet, unhooked),
+    parts: distortOwnObjects(cloneSet, withoutHooks),
     about: cloneSet,
     caughtBy: 'a Pod with a pending preDelete hook is not deleted by its workload',
     seed: 'm-10',
   },
   {
     name: 'a CloneSet ignores inPlaceUpdate hooks',
-    parts: seeing(cloneSet, unhooked),
+    parts: distortOwnObjects(cloneSet, withoutHooks),
     about: cloneSet,
     caughtBy: 'a Pod with a pending inPlaceUpdate hook is not updated in place',
     seed: 'm-12',
   },
   {
     name: 'a CloneSet ignores minReadySeconds',
-    parts: seeing(cloneSet, (set) => ({ ...set, spec: { ...set.spec, minReadySeconds: 0 } })),
+    parts: distortOwnObjects(cloneSet, (set) => ({ ...set, spec: { ...set.spec, minReadySeconds: 0 } })),
     about: cloneSet,
-    caughtBy: spared,
+    caughtBy: maxUnavailableRespected,
     seed: 'm-38',
   },
   {
     name: 'a CloneSet does not delete the PVCs of deleted Pods',
-    parts: deciding(cloneSet, without(isRemovalOf('PersistentVolumeClaim'))),
+    parts: mutateDecision(cloneSet, without(isRemovalOf('PersistentVolumeClaim'))),
     about: cloneSet,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-20',
   },
   {
     name: 'a CloneSet treats the PVCs of its Pods as unused',
-    parts: misled(cloneSet, pod, (found) => {
+    parts: distortObjects(cloneSet, pod, (found) => {
       const { [cloneSetInstanceIdLabel]: _, ...labels } = found.metadata.labels ?? {};
       return { ...found, metadata: { ...found.metadata, labels } };
     }),
@@ -109,14 +109,14 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'a CloneSet prunes no revisions',
-    parts: deciding(cloneSet, without(isRemovalOf('ControllerRevision'))),
+    parts: mutateDecision(cloneSet, without(isRemovalOf('ControllerRevision'))),
     about: cloneSet,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-8',
   },
   {
     name: 'a CloneSet deletes the revisions of its Pods',
-    parts: deciding(cloneSet, (decision, caches) => ({
+    parts: mutateDecision(cloneSet, (decision, caches) => ({
       ...decision,
       actions: [...decision.actions, ...caches.of(controllerRevision).list().map(remove)],
     })),
@@ -126,7 +126,7 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'a CloneSet updates containers without marking the Pod not ready',
-    parts: deciding(
+    parts: mutateDecision(
       cloneSet,
       without((action) => action.type === 'patch' && setsInPlaceGate(action.patch, 'False')),
     ),
@@ -136,24 +136,24 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'a CloneSet leaves Pods not ready after an in-place update',
-    parts: deciding(
+    parts: mutateDecision(
       cloneSet,
       without((action) => action.type === 'patch' && setsInPlaceGate(action.patch, 'True')),
     ),
     about: cloneSet,
-    caughtBy: rest,
+    caughtBy: convergence,
     seed: 'm-20',
   },
   {
     name: 'an Advanced StatefulSet ignores reserveOrdinals',
-    parts: seeing(advancedStatefulSet, (set) => ({ ...set, spec: { ...set.spec, reserveOrdinals: [] } })),
+    parts: distortOwnObjects(advancedStatefulSet, (set) => ({ ...set, spec: { ...set.spec, reserveOrdinals: [] } })),
     about: advancedStatefulSet,
     caughtBy: 'an Advanced StatefulSet creates no Pod with an ordinal that is reserved or out of range',
     seed: 'm-2',
   },
   {
     name: 'an Advanced StatefulSet ignores OrderedReady',
-    parts: seeing(advancedStatefulSet, (set) => ({
+    parts: distortOwnObjects(advancedStatefulSet, (set) => ({
       ...set,
       spec: { ...set.spec, podManagementPolicy: 'Parallel' as const },
     })),
@@ -163,42 +163,42 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'an Advanced StatefulSet ignores its partition',
-    parts: seeing(advancedStatefulSet, rolling({ partition: 0 })),
+    parts: distortOwnObjects(advancedStatefulSet, rolling({ partition: 0 })),
     about: advancedStatefulSet,
     caughtBy: 'an Advanced StatefulSet respects its partition',
     seed: 'm-23',
   },
   {
     name: 'an Advanced StatefulSet ignores maxUnavailable of in-place updates',
-    parts: seeing(advancedStatefulSet, rolling({ maxUnavailable: '100%' })),
+    parts: distortOwnObjects(advancedStatefulSet, rolling({ maxUnavailable: '100%' })),
     about: advancedStatefulSet,
     caughtBy: 'in-place updates of an Advanced StatefulSet respect maxUnavailable',
     seed: 'm-37',
   },
   {
     name: 'an Advanced StatefulSet ignores minReadySeconds',
-    parts: seeing(advancedStatefulSet, rolling({ minReadySeconds: 0 })),
+    parts: distortOwnObjects(advancedStatefulSet, rolling({ minReadySeconds: 0 })),
     about: advancedStatefulSet,
-    caughtBy: spared,
+    caughtBy: maxUnavailableRespected,
     seed: 'm-16',
   },
   {
     name: 'an Advanced StatefulSet ignores preDelete hooks',
-    parts: seeing(advancedStatefulSet, unhooked),
+    parts: distortOwnObjects(advancedStatefulSet, withoutHooks),
     about: advancedStatefulSet,
     caughtBy: 'a Pod with a pending preDelete hook is not deleted by its workload',
     seed: 'm-4',
   },
   {
     name: 'an Advanced StatefulSet deletes PVCs that must be retained',
-    parts: seeing(advancedStatefulSet, retaining('Delete')),
+    parts: distortOwnObjects(advancedStatefulSet, retaining('Delete')),
     about: advancedStatefulSet,
     caughtBy: 'a PVC of an Advanced StatefulSet is deleted only as its retention policy allows',
     seed: 'm-43',
   },
   {
     name: 'an Advanced StatefulSet retains PVCs that must be deleted',
-    parts: seeing(advancedStatefulSet, retaining('Retain')),
+    parts: distortOwnObjects(advancedStatefulSet, retaining('Retain')),
     about: advancedStatefulSet,
     caughtBy: 'a scaled-in Pod of an Advanced StatefulSet owns its PVCs if whenScaled is Delete',
 
@@ -206,14 +206,14 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'an Advanced DaemonSet ignores its partition',
-    parts: seeing(advancedDaemonSet, rolling({ partition: 0 })),
+    parts: distortOwnObjects(advancedDaemonSet, rolling({ partition: 0 })),
     about: advancedDaemonSet,
     caughtBy: 'an Advanced DaemonSet respects its partition',
     seed: 'm-24',
   },
   {
     name: 'an Advanced DaemonSet ignores maxSurge',
-    parts: seeing(advancedDaemonSet, (set) =>
+    parts: distortOwnObjects(advancedDaemonSet, (set) =>
       set.spec.updateStrategy?.rollingUpdate?.maxSurge ? rolling({ maxSurge: 3 })(set) : set,
     ),
     about: advancedDaemonSet,
@@ -222,14 +222,14 @@ export const kruiseMutants: readonly Mutant[] = [
   },
   {
     name: 'an Advanced DaemonSet ignores maxUnavailable',
-    parts: seeing(advancedDaemonSet, rolling({ maxUnavailable: '100%', maxSurge: 0 })),
+    parts: distortOwnObjects(advancedDaemonSet, rolling({ maxUnavailable: '100%', maxSurge: 0 })),
     about: advancedDaemonSet,
-    caughtBy: spared,
+    caughtBy: maxUnavailableRespected,
     seed: 'm-8',
   },
   {
     name: 'an Advanced DaemonSet ignores preDelete hooks',
-    parts: seeing(advancedDaemonSet, unhooked),
+    parts: distortOwnObjects(advancedDaemonSet, withoutHooks),
     about: advancedDaemonSet,
     caughtBy: 'a Pod with a pending preDelete hook is not deleted by its workload',
     seed: 'm-23',

@@ -21,7 +21,7 @@ export type Mutant = {
 };
 
 /** Invariant that detects whatever prevents convergence. */
-export const rest = 'the cluster converges';
+export const convergence = 'the cluster converges';
 
 /** Drops some actions of a decision. */
 export const without = (isLost: (action: Action) => boolean) => (decision: Decision) => ({
@@ -30,11 +30,11 @@ export const without = (isLost: (action: Action) => boolean) => (decision: Decis
 });
 
 /** Changes the decisions of the controllers of a kind. */
-export function deciding(kind: Kind, change: (decision: Decision, caches: Caches) => Decision): Parts {
-  return adapting(kind, (controller) => ({
+export function mutateDecision(kind: Kind, change: (decision: Decision, caches: Caches) => Decision): Parts {
+  return mutateController(kind, (controller) => ({
     ...controller,
-    consider(context, key) {
-      const considered = controller.consider(context, key);
+    evaluate(context, key) {
+      const considered = controller.evaluate(context, key);
       if (considered === undefined) return undefined;
       const { caches } = context;
       if (considered instanceof Promise) {
@@ -46,22 +46,26 @@ export function deciding(kind: Kind, change: (decision: Decision, caches: Caches
 }
 
 /** Distorts the objects of a kind for its own controllers. */
-export function seeing<K extends Kind>(kind: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
-  return misled(kind, kind, distort);
+export function distortOwnObjects<K extends Kind>(kind: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
+  return distortObjects(kind, kind, distort);
 }
 
 /** Distorts the objects of another kind for the controllers of a kind. */
-export function misled<K extends Kind>(kind: Kind, about: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
-  return adapting(kind, (controller) => ({
+export function distortObjects<K extends Kind>(
+  kind: Kind,
+  about: K,
+  distort: (object: ObjectOf<K>) => ObjectOf<K>,
+): Parts {
+  return mutateController(kind, (controller) => ({
     ...controller,
-    consider: (context, key) =>
-      controller.consider({ ...context, caches: distorted(context.caches, about, distort) }, key),
+    evaluate: (context, key) =>
+      controller.evaluate({ ...context, caches: distorted(context.caches, about, distort) }, key),
   }));
 }
 
 function distorted<K extends Kind>(caches: Caches, kind: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Caches {
-  const of = ((asked: Kind, ...rest: []) => {
-    const reader = caches.of(asked, ...rest);
+  const of = ((asked: Kind, ...convergence: []) => {
+    const reader = caches.of(asked, ...convergence);
     if (asked !== kind) return reader;
     return new Proxy(reader, {
       get(target, property) {
@@ -80,14 +84,14 @@ function distorted<K extends Kind>(caches: Caches, kind: K, distort: (object: Ob
 }
 
 /** Replaces the controllers of a kind. */
-export function adapting(kind: Kind, adapt: (controller: Controller) => Controller): Parts {
+export function mutateController(kind: Kind, adapt: (controller: Controller) => Controller): Parts {
   return {
     control: { adapt: (each) => ('for' in each && each.for === kind ? adapt(each) : each) },
   };
 }
 
 /** Replaces the transport of a runnable beside the controllers. */
-export function reaching(name: string, change: (transport: Transport) => Transport): Parts {
+export function mutateRunnableTransport(name: string, change: (transport: Transport) => Transport): Parts {
   const adapt = (each: Controller | Runnable): Controller | Runnable => {
     if (each.name !== name || !('run' in each)) return each;
     return {
@@ -100,7 +104,7 @@ export function reaching(name: string, change: (transport: Transport) => Transpo
 }
 
 /** Replaces the transport of programs. */
-export function connecting(
+export function mutateTransport(
   isMeant: (program: Program) => boolean,
   change: (transport: Transport, context: Parameters<Program['run']>[0]) => Transport,
 ): Parts {

@@ -13,7 +13,7 @@ export function runMutant({ parts, about }: Mutant, seed: string): Promise<Resul
 export type Finding = { readonly seed: string; readonly worlds: number; readonly caughtBy: string };
 
 /** Runs simulations of seeds until one detects a mutant and passes without it. */
-export async function findOut({ parts }: Mutant, seeds: Iterable<string>): Promise<Finding | undefined> {
+export async function searchMutant({ parts }: Mutant, seeds: Iterable<string>): Promise<Finding | undefined> {
   let worlds = 0;
   for (const seed of seeds) {
     worlds++;

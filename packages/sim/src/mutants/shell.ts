@@ -7,12 +7,12 @@ import type { Transport } from '@kruise/client/transport';
 import { failure, StatusError } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
 import type { Program } from '../world.ts';
-import { overtakenDisk } from './disks.ts';
-import { connecting, deciding, type Mutant, rest } from './mutant.ts';
-import { requesting } from './transports.ts';
+import { conflictingDisk } from './disks.ts';
+import { convergence, type Mutant, mutateDecision, mutateTransport } from './mutant.ts';
+import { mutateRequests } from './transports.ts';
 
 /** Reports another status in every reconcile, which enqueues the object again. */
-function restless() {
+function changingStatus() {
   let count = 0;
   return (decision: Decision): Decision => {
     const { status } = decision;
@@ -22,7 +22,7 @@ function restless() {
 }
 
 /** Writes its own object every half minute, whatever happens. */
-const fidget: Program = {
+const periodicWriter: Program = {
   name: 'fidget',
   async run({ life, transportOf }) {
     const client = createClient(transportOf({ username: 'fidget', groups: ['system:masters'] }));
@@ -38,8 +38,8 @@ const fidget: Program = {
 const isManager = ({ name }: Program) => name.startsWith('manager');
 
 /** Reads a lease as if it had no holder. */
-function blindToLeases(inner: Transport): Transport {
-  return requesting(inner, (request, send) => {
+function ignoringLeaseHolders(inner: Transport): Transport {
+  return mutateRequests(inner, (request, send) => {
     if (request.method !== 'GET' || !request.path.includes('/leases/')) return undefined;
     return send(request).then((answer) => {
       const found = answer.object as { readonly spec?: object };
@@ -49,8 +49,8 @@ function blindToLeases(inner: Transport): Transport {
 }
 
 /** Rejects every update, like a server with broken validation. */
-function refusingUpdates(inner: Transport): Transport {
-  return requesting(inner, ({ method, path }) => {
+function rejectingUpdates(inner: Transport): Transport {
+  return mutateRequests(inner, ({ method, path }) => {
     if (method !== 'PUT' && method !== 'PATCH') return undefined;
     return Promise.reject(new StatusError(failure({ code: 422, reason: 'Invalid', message: `${path} is invalid` })));
   });
@@ -59,33 +59,33 @@ function refusingUpdates(inner: Transport): Transport {
 export const shellMutants: readonly Mutant[] = [
   {
     name: 'a CloneSet never reports the same status twice',
-    parts: deciding(cloneSet, restless()),
+    parts: mutateDecision(cloneSet, changingStatus()),
     about: cloneSet,
     caughtBy: 'the write rate of an object is bounded without a change of intent',
     seed: 'm-1',
   },
   {
     name: 'a program writes every half minute forever',
-    parts: { programs: (usual) => [...usual, fidget] },
+    parts: { programs: (usual) => [...usual, periodicWriter] },
     caughtBy: 'nothing is written after convergence',
     seed: 'm-1',
   },
   {
     name: 'two replicas of kruise-manager lead at the same time',
-    parts: connecting(isManager, blindToLeases),
+    parts: mutateTransport(isManager, ignoringLeaseHolders),
     about: cloneSet,
     caughtBy: 'only the leader of a component writes',
     seed: 'm-1',
   },
   {
     name: 'the API server rejects every update',
-    parts: connecting(() => true, refusingUpdates),
-    caughtBy: rest,
+    parts: mutateTransport(() => true, rejectingUpdates),
+    caughtBy: convergence,
     seed: 'm-1',
   },
   {
     name: 'the store answers every update with a conflict',
-    parts: { createDisk: overtakenDisk },
+    parts: { createDisk: conflictingDisk },
     caughtBy: 'a simulation terminates',
     seed: 'm-1',
   },

@@ -9,23 +9,23 @@ import { isPodActive } from '@kruise/machinery/pods';
 import type { View } from '../view.ts';
 import {
   broken,
-  make,
+  createWorkload,
   minute,
   names,
   newer,
-  of,
   old,
-  openReplay,
   own,
   ready,
   rolling,
+  startReplay,
   template,
   uids,
+  withImage,
   withWorkload,
 } from './replay.ts';
 
 const inPlace = (rollingUpdate: object = {}) => rolling({ rollingUpdateType: 'InPlaceIfPossible', ...rollingUpdate });
-const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).length === count;
+const isUpdated = (count: number) => (view: View) => withImage(newer, ready(view)).length === count;
 const onNode = (name: string) => (view: View) => own(view).filter(({ spec }) => spec?.nodeName === name);
 const nodesOf = (pods: ReturnType<typeof own>) => pods.map(({ spec }) => spec?.nodeName).sort();
 
@@ -37,15 +37,15 @@ test('#2520: Pods of a DaemonSet that was created as v1alpha1 enqueue it', async
     await replay.patchPod(metadata.name!, { metadata: { ownerReferences } });
   }
   await replay.update(newer);
-  await replay.until('all are updated', isUpdated(3));
+  await replay.waitFor('all are updated', isUpdated(3));
 });
 
 test('#1014, #1012: an old Pod is deleted when the surge Pod has been ready for minReadySeconds', async () => {
   const spec = { ...rolling({ maxSurge: 1, maxUnavailable: 0 }), minReadySeconds: 10 };
   const replay = await withWorkload(daemonSet, spec, { wanted: 3 });
-  await replay.pass(minute);
+  await replay.advance(minute);
   await replay.update(newer);
-  await replay.until('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 3 * minute);
+  await replay.waitFor('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 3 * minute);
 });
 
 test('#657: a Pod that does not terminate counts as only one unavailable Pod', async () => {
@@ -58,7 +58,7 @@ test('#657: a Pod that does not terminate counts as only one unavailable Pod', a
     if (method === 'DELETE' && path.endsWith(`/pods/${stuck}`)) deletions++;
   });
   await replay.update(newer);
-  await replay.until('the others are updated', isUpdated(2));
+  await replay.waitFor('the others are updated', isUpdated(2));
   assert.equal(deletions, 0);
 });
 
@@ -67,55 +67,55 @@ test('#314: failed Pods are replaced and the rollout continues', async () => {
   const [failed] = names(own(replay.view()));
   await replay.patch(pod, failed!, { status: { phase: 'Failed' } }, 'status');
   await replay.update(newer);
-  await replay.until('all are updated', isUpdated(3), 3 * minute);
+  await replay.waitFor('all are updated', isUpdated(3), 3 * minute);
   assert.ok(!names(own(replay.view())).includes(failed!));
 });
 
 test('#444, #443: a Pod of a deleted node is deleted although it never started', async () => {
-  const replay = await openReplay();
-  await make(replay, daemonSet, { template: template(broken) });
-  await replay.until('there are Pods', (view) => own(view).length === 3);
+  const replay = await startReplay();
+  await createWorkload(replay, daemonSet, { template: template(broken) });
+  await replay.waitFor('there are Pods', (view) => own(view).length === 3);
   replay.world.crash('node-3', 60 * minute);
-  await replay.during(replay.client().delete(node, { name: 'node-3' }));
-  await replay.until('its Pod is gone', (view) => onNode('node-3')(view).length === 0, 3 * minute);
+  await replay.advanceUntilSettled(replay.client().delete(node, { name: 'node-3' }));
+  await replay.waitFor('its Pod is gone', (view) => onNode('node-3')(view).length === 0, 3 * minute);
 });
 
 test('#920: a node that newly matches the selector of the update is updated', async () => {
   const chosen = { selector: { matchLabels: { canary: 'yes' } }, maxUnavailable: 2 };
   const replay = await withWorkload(daemonSet, rolling(chosen), { wanted: 3 });
   await replay.update(newer);
-  await replay.pass(minute);
-  assert.equal(of(newer, own(replay.view())).length, 0);
+  await replay.advance(minute);
+  assert.equal(withImage(newer, own(replay.view())).length, 0);
   const label = (canary: string | null) =>
-    replay.during(
+    replay.advanceUntilSettled(
       replay.client().patch(node, { name: 'node-2' }, { metadata: { labels: { canary } } }, { type: 'merge' }),
     );
   await label('yes');
-  await replay.until('it is updated', isUpdated(1));
-  assert.deepEqual(nodesOf(of(newer, own(replay.view()))), ['node-2']);
+  await replay.waitFor('it is updated', isUpdated(1));
+  assert.deepEqual(nodesOf(withImage(newer, own(replay.view()))), ['node-2']);
 });
 
 test('#1871: a node that no longer matches the selector of the update keeps its Pod', async () => {
   const chosen = { selector: { matchLabels: { canary: 'yes' } } };
   const replay = await withWorkload(daemonSet, rolling(chosen), { wanted: 3 });
   const label = (canary: string | null) =>
-    replay.during(
+    replay.advanceUntilSettled(
       replay.client().patch(node, { name: 'node-2' }, { metadata: { labels: { canary } } }, { type: 'merge' }),
     );
   await label('yes');
   await replay.update(newer);
-  await replay.until('one is updated', isUpdated(1));
+  await replay.waitFor('one is updated', isUpdated(1));
   const before = uids(own(replay.view()));
   await label(null);
-  await replay.pass(minute);
+  await replay.advance(minute);
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
 test('dacfbcd3f: a partition larger than the number of nodes keeps all Pods', async () => {
   const replay = await withWorkload(daemonSet, rolling({ partition: 5 }), { wanted: 3 });
   await replay.update(newer);
-  await replay.pass(minute);
-  assert.equal(of(old, ready(replay.view())).length, 3);
+  await replay.advance(minute);
+  assert.equal(withImage(old, ready(replay.view())).length, 3);
 });
 
 test('#815: a node in backoff does not block other nodes', async () => {
@@ -127,12 +127,12 @@ test('#815: a node in backoff does not block other nodes', async () => {
   // After the first failures, its Pods are replaced with backoff.
   for (let count = 0; count < 3; count++) {
     await fail('node-1');
-    await replay.until('it is replaced', (view) => onNode('node-1')(view).some(isPodActive), 3 * minute);
+    await replay.waitFor('it is replaced', (view) => onNode('node-1')(view).some(isPodActive), 3 * minute);
   }
   await fail('node-1');
   const [other] = names(onNode('node-2')(replay.view()));
   await replay.deletePod(other!);
-  await replay.until('the other node has another', (view) => {
+  await replay.waitFor('the other node has another', (view) => {
     const present = names(onNode('node-2')(view).filter(isPodActive));
     return present.length === 1 && present[0] !== other;
   });
@@ -148,7 +148,7 @@ test('#1007: with only maxSurge set, no Pod becomes unavailable', async () => {
     },
   });
   await replay.update(newer);
-  await replay.until('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 2 * minute);
+  await replay.waitFor('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 2 * minute);
   assert.equal(least, 3);
 });
 
@@ -162,9 +162,9 @@ test('#713: a manager with a stale cache respects maxUnavailable', async () => {
     },
   });
   const before = uids(own(replay.view()));
-  replay.world.setWeather('manager', { watchLagMs: 5000 });
+  replay.world.setNetworkConditions('manager', { watchLagMs: 5000 });
   await replay.update(newer);
-  await replay.until('all are updated', isUpdated(3), 5 * minute);
+  await replay.waitFor('all are updated', isUpdated(3), 5 * minute);
   assert.equal(most, 1);
   assert.deepEqual(uids(own(replay.view())), before);
 });
@@ -180,7 +180,7 @@ test('d9b82027c: Pods of nodes that no longer fit do not count against maxUnavai
     },
   };
   await replay.update(newer, { spec: { affinity } });
-  await replay.until('the others are updated', isUpdated(2), 2 * minute);
+  await replay.waitFor('the others are updated', isUpdated(2), 2 * minute);
 });
 
 test('#1505: the selector is immutable', async () => {

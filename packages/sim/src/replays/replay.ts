@@ -7,7 +7,7 @@ import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { FeatureGates } from '@kruise/manager/feature-gates';
 import { mutatingConfigurationName, validatingConfigurationName } from '@kruise/manager/webhooks/configurations';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
-import { openStage, type Stage } from '../stage.ts';
+import { type Simulation, startSimulation } from '../stage.ts';
 import type { View } from '../view.ts';
 
 export const namespace = 'default';
@@ -23,7 +23,7 @@ export const own = (view: View) => view.list(pod).filter((each) => each.metadata
 export const active = (view: View) => own(view).filter(isPodActive);
 export const ready = (view: View) => active(view).filter(isPodReady);
 export const imageOf = ({ spec }: Pod) => spec?.containers[0]?.image;
-export const of = (image: string, pods: readonly Pod[]) => pods.filter((each) => imageOf(each) === image);
+export const withImage = (image: string, pods: readonly Pod[]) => pods.filter((each) => imageOf(each) === image);
 export const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name ?? '').sort();
 export const uids = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.uid ?? '').sort();
 export const stateOf = ({ metadata }: Pod) => metadata.labels?.['lifecycle.apps.kruise.io/state'];
@@ -50,7 +50,7 @@ export const inPlace = (rollingUpdate: object = {}) =>
   rolling({ podUpdatePolicy: 'InPlaceIfPossible', ...rollingUpdate });
 
 /** Template of Pods that are ready only after a user sets their condition. */
-export const judged = { spec: { readinessGates: [{ conditionType: 'example.com/fit' }] } };
+export const fitGated = { spec: { readinessGates: [{ conditionType: 'example.com/fit' }] } };
 export const isRunning = ({ status }: Pod) => status?.phase === 'Running';
 
 export const claims = [
@@ -61,7 +61,7 @@ export const claims = [
 ];
 export const stored = { container: { volumeMounts: [{ name: 'data', mountPath: '/data' }] } };
 
-export type Opening = {
+export type ReplayOptions = {
   readonly nodes?: number;
   /** Feature gates of kruise-manager; all are enabled by default. */
   readonly gates?: () => Partial<FeatureGates>;
@@ -72,22 +72,22 @@ export type Opening = {
 };
 
 /** A simulation that is driven step by step, with helpers. */
-export type Replay = Stage & {
+export type Replay = Simulation & {
   /** Applies a merge patch to an object. */
   patch<K extends Kind>(kind: K, name: string, change: object, subresource?: string): Promise<ObjectOf<K>>;
   patchPod(name: string, change: object): Promise<Pod>;
   deletePod(name: string, options?: { readonly gracePeriodSeconds?: number }): Promise<void>;
   /** Sets the readiness condition of a Pod with the `judged` template. */
-  judge(name: string, isFit: boolean): Promise<void>;
+  setFit(name: string, isFit: boolean): Promise<void>;
   /** Registers a listener for the requests of kruise-manager from now on. */
   onManager(listener: (request: ApiRequest, view: View) => void): void;
   /** Starts to observe each state of the cluster. */
   beginWatching(): void;
 };
 
-export async function openReplay({ nodes = 3, gates, watch, managerAwayMs }: Opening = {}): Promise<Replay> {
+export async function startReplay({ nodes = 3, gates, watch, managerAwayMs }: ReplayOptions = {}): Promise<Replay> {
   let isWatched = false;
-  const stage = await openStage({
+  const stage = await startSimulation({
     seed: 'replay',
     nodes,
     onChange: (view) => isWatched && watch?.(view),
@@ -95,25 +95,29 @@ export async function openReplay({ nodes = 3, gates, watch, managerAwayMs }: Ope
   });
   if (managerAwayMs !== undefined) {
     stage.world.crash('manager', managerAwayMs);
-    await stage.during(stage.client().delete(mutatingWebhookConfiguration, { name: mutatingConfigurationName }));
-    await stage.during(stage.client().delete(validatingWebhookConfiguration, { name: validatingConfigurationName }));
+    await stage.advanceUntilSettled(
+      stage.client().delete(mutatingWebhookConfiguration, { name: mutatingConfigurationName }),
+    );
+    await stage.advanceUntilSettled(
+      stage.client().delete(validatingWebhookConfiguration, { name: validatingConfigurationName }),
+    );
   }
   const replay: Replay = {
     ...stage,
     patch: (kind, name, change, subresource) =>
-      stage.during(
+      stage.advanceUntilSettled(
         stage
           .client()
           .patch(kind, { name, namespace }, change, { type: 'merge', ...(subresource ? { subresource } : {}) }),
       ),
     patchPod: (name, change) => replay.patch(pod, name, change),
     deletePod: async (name, options = {}) =>
-      void (await stage.during(stage.client().delete(pod, { name, namespace }, options))),
-    async judge(name, isFit) {
+      void (await stage.advanceUntilSettled(stage.client().delete(pod, { name, namespace }, options))),
+    async setFit(name, isFit) {
       const condition = { type: 'example.com/fit', status: isFit ? 'True' : 'False' };
       const change = { status: { conditions: [condition] } };
       const options = { type: 'strategic', subresource: 'status' } as const;
-      await stage.during(stage.client().patch(pod, { name, namespace }, change, options));
+      await stage.advanceUntilSettled(stage.client().patch(pod, { name, namespace }, change, options));
     },
     onManager(listener) {
       stage.world.onRequest(({ user, request }) => {
@@ -140,19 +144,19 @@ export type WorkloadReplay = Replay & {
 export async function withWorkload<K extends Kind>(
   kind: K,
   spec: object,
-  { wanted, ...opening }: Opening & { readonly wanted: number },
+  { wanted, ...opening }: ReplayOptions & { readonly wanted: number },
 ): Promise<WorkloadReplay> {
-  const replay = await openReplay(opening);
-  await make(replay, kind, spec);
-  await replay.until('all Pods are ready', (view) => ready(view).length === wanted, 3 * minute);
+  const replay = await startReplay(opening);
+  await createWorkload(replay, kind, spec);
+  await replay.waitFor('all Pods are ready', (view) => ready(view).length === wanted, 3 * minute);
   replay.beginWatching();
   return asWorkload(replay, kind);
 }
 
 /** Creates the workload `web` without waiting. */
-export async function make(replay: Replay, kind: Kind, spec: object): Promise<void> {
+export async function createWorkload(replay: Replay, kind: Kind, spec: object): Promise<void> {
   const made = { metadata: at, spec: { selector, template: template(old), ...spec } };
-  await replay.during(replay.client().create(kind, made as never));
+  await replay.advanceUntilSettled(replay.client().create(kind, made as never));
 }
 
 export function asWorkload(replay: Replay, kind: Kind): WorkloadReplay {

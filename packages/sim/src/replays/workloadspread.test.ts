@@ -18,22 +18,24 @@ import {
   asWorkload,
   at,
   claims,
-  make,
+  createWorkload,
   minute,
   newer,
-  of,
   old,
-  openReplay,
   own,
   type Replay,
   ready,
+  startReplay,
   stored,
   template,
+  withImage,
 } from './replay.ts';
 
 async function spread(replay: Replay, kind: Kind, subsets: readonly WorkloadSpreadSubset[], more = {}): Promise<void> {
   const targetRef = { apiVersion: apiVersionOf(kind), kind: kind.kind, name: at.name };
-  await replay.during(replay.client().create(workloadSpread, { metadata: at, spec: { targetRef, subsets, ...more } }));
+  await replay.advanceUntilSettled(
+    replay.client().create(workloadSpread, { metadata: at, spec: { targetRef, subsets, ...more } }),
+  );
 }
 
 /** Returns the number of Pods in each subset: `a 2 b 8`. Pods without a subset are in `-`. */
@@ -57,11 +59,11 @@ const elastic = [subset('a', 2), subset('b')];
 
 /** Starts a workload with a WorkloadSpread that is created before its Pods. */
 async function spreadWorkload(kind: Kind, replicas: number, subsets: readonly WorkloadSpreadSubset[], more = {}) {
-  const replay = await openReplay();
+  const replay = await startReplay();
   await spread(replay, kind, subsets, more);
-  await make(replay, kind, { replicas });
-  await replay.until('all Pods are ready', (view) => ready(view).length === replicas, 3 * minute);
-  await replay.pass(minute);
+  await createWorkload(replay, kind, { replicas });
+  await replay.waitFor('all Pods are ready', (view) => ready(view).length === replicas, 3 * minute);
+  await replay.advance(minute);
   return asWorkload(replay, kind);
 }
 
@@ -69,10 +71,10 @@ test('#1197, #1194: a rolling update keeps the distribution of Pods', async () =
   const replay = await spreadWorkload(deployment, 10, [subset('a', 2), subset('b', 8)]);
   assert.equal(inGroups(active(replay.view())), 'a 2 b 8');
   await replay.update(newer);
-  const isDone = (view: View) => of(newer, ready(view)).length === 10 && own(view).length === 10;
-  await replay.until('all Pods are updated', isDone, 10 * minute);
+  const isDone = (view: View) => withImage(newer, ready(view)).length === 10 && own(view).length === 10;
+  await replay.waitFor('all Pods are updated', isDone, 10 * minute);
   assert.equal(inGroups(active(replay.view())), 'a 2 b 8');
-  await replay.until('the status says so', (view) => counted(view) === 'a 2/0 b 8/0');
+  await replay.waitFor('the status says so', (view) => counted(view) === 'a 2/0 b 8/0');
 });
 
 for (const kind of [deployment, replicaSet, cloneSet]) {
@@ -80,7 +82,7 @@ for (const kind of [deployment, replicaSet, cloneSet]) {
     const replay = await spreadWorkload(kind, 6, elastic);
     assert.equal(inGroups(active(replay.view())), 'a 2 b 4');
     await replay.change({ replicas: 3 });
-    await replay.until('three are left', (view) => own(view).length === 3);
+    await replay.waitFor('three are left', (view) => own(view).length === 3);
     assert.equal(inGroups(active(replay.view())), 'a 2 b 1');
   });
 }
@@ -91,34 +93,34 @@ test('#739: finished Pods do not count in their subset', async () => {
   // A finalizer keeps the Pod.
   await replay.patchPod(metadata.name!, { metadata: { finalizers: ['example.com/stays'] } });
   await replay.patch(pod, metadata.name!, { status: { phase: 'Failed' } }, 'status');
-  await replay.until('another takes its place', (view) => inGroups(active(view)) === 'a 2 b 1', 3 * minute);
+  await replay.waitFor('another takes its place', (view) => inGroups(active(view)) === 'a 2 b 1', 3 * minute);
 });
 
 test('the next Pod of a Job gets the subset of the finished one', async () => {
-  const replay = await openReplay();
+  const replay = await startReplay();
   await spread(replay, job, elastic);
   const pods = template(old, { spec: { restartPolicy: 'Never' } });
   // A Job generates its own selector.
-  await make(replay, job, { parallelism: 3, completions: 9, selector: undefined, template: pods });
+  await createWorkload(replay, job, { parallelism: 3, completions: 9, selector: undefined, template: pods });
   for (let round = 0; round < 4; round++) {
-    await replay.until('three are at work', (view) => ready(view).length === 3, 3 * minute);
+    await replay.waitFor('three are at work', (view) => ready(view).length === 3, 3 * minute);
     assert.equal(inGroups(active(replay.view())), 'a 2 b 1', `round ${round}`);
     const { metadata } = active(replay.view()).find((each) => placementOf(each)?.subset === 'a')!;
     await replay.patch(pod, metadata.name!, { status: { phase: 'Succeeded' } }, 'status');
-    await replay.until('it is over', (view) => !ready(view).some((each) => each.metadata.name === metadata.name));
+    await replay.waitFor('it is over', (view) => !ready(view).some((each) => each.metadata.name === metadata.name));
   }
 });
 
 test('#1047, #1083: existing Pods fill subsets up to their limit and get their patches', async () => {
-  const replay = await openReplay();
-  await make(replay, cloneSet, { replicas: 4 });
-  await replay.until('all Pods are ready', (view) => ready(view).length === 4, 3 * minute);
+  const replay = await startReplay();
+  await createWorkload(replay, cloneSet, { replicas: 4 });
+  await replay.waitFor('all Pods are ready', (view) => ready(view).length === 4, 3 * minute);
   const patch = { metadata: { labels: { tier: 'cheap' } } };
   await spread(replay, cloneSet, [
     { ...subset('a', 1), patch },
     { ...subset('b'), patch },
   ]);
-  await replay.until('all are in groups', (view) => counted(view) === 'a 1/0 b 3/-1');
+  await replay.waitFor('all are in groups', (view) => counted(view) === 'a 1/0 b 3/-1');
   assert.ok(active(replay.view()).every(({ metadata }) => metadata.labels?.['tier'] === 'cheap'));
 });
 
@@ -131,7 +133,7 @@ test('#1066: Pods of a subset without a limit cost no writes', async () => {
     if (method === 'POST' && path.endsWith('/pods')) made++;
   });
   await replay.change({ replicas: 21 });
-  await replay.until('all Pods are ready', (view) => ready(view).length === 21, 3 * minute);
+  await replay.waitFor('all Pods are ready', (view) => ready(view).length === 21, 3 * minute);
   assert.equal(made, 20);
   // Only the controller's counts are written, and many Pods are counted in one write.
   assert.ok(writes < made, `${writes} writes`);
@@ -141,21 +143,21 @@ test('#2129: Pods that are deleted and recreated quickly all get a subset', asyn
   const replay = await spreadWorkload(cloneSet, 6, [subset('a', 3), subset('b', 3)]);
   for (let round = 0; round < 10; round++) {
     // The watch events of the webhook and of the controller are late, by different times.
-    replay.world.setWeather('manager', { latencyMs: [1, 40 * round + 1] });
+    replay.world.setNetworkConditions('manager', { latencyMs: [1, 40 * round + 1] });
     const gone = active(replay.view()).slice(0, 1 + (round % 3));
     for (const { metadata } of gone) await replay.deletePod(metadata.name!, { gracePeriodSeconds: round % 2 });
-    await replay.until('six are ready again', (view) => ready(view).length === 6, 3 * minute);
+    await replay.waitFor('six are ready again', (view) => ready(view).length === 6, 3 * minute);
     assert.equal(inGroups(active(replay.view())), 'a 3 b 3', `round ${round}`);
   }
 });
 
 test('#1807: a Pod whose owner is not in the cache yet gets a subset', async () => {
-  const replay = await openReplay();
+  const replay = await startReplay();
   await spread(replay, deployment, elastic);
   // ReplicaSets reach the manager's cache long after their Pods are created.
-  replay.world.setWeather('manager', { latencyMs: [500, 2000] });
-  await make(replay, deployment, { replicas: 4 });
-  await replay.until('all Pods are ready', (view) => ready(view).length === 4, 10 * minute);
+  replay.world.setNetworkConditions('manager', { latencyMs: [500, 2000] });
+  await createWorkload(replay, deployment, { replicas: 4 });
+  await replay.waitFor('all Pods are ready', (view) => ready(view).length === 4, 10 * minute);
   assert.equal(inGroups(active(replay.view())), 'a 2 b 2');
 });
 
@@ -166,10 +168,15 @@ const patching = (name: string) => {
 };
 for (const kind of [cloneSet, statefulSet, advancedStatefulSet]) {
   test(`#1740, #1965, #2539: patches are validated against the template and the PVC templates of a ${apiVersionOf(kind)} ${kind.kind}`, async () => {
-    const replay = await openReplay();
+    const replay = await startReplay();
     const more = kind === cloneSet ? {} : { serviceName: 'web' };
-    await make(replay, kind, { replicas: 0, template: template(old, stored), volumeClaimTemplates: claims, ...more });
-    await replay.pass(minute);
+    await createWorkload(replay, kind, {
+      replicas: 0,
+      template: template(old, stored),
+      volumeClaimTemplates: claims,
+      ...more,
+    });
+    await replay.advance(minute);
     await assert.rejects(
       spread(replay, kind, patching('other')),
       /spec\.subsets\[0\]\.patch\.containers\[0\]\.volumeMounts\[\d\]\.name: Not found: "other"/,
@@ -179,18 +186,18 @@ for (const kind of [cloneSet, statefulSet, advancedStatefulSet]) {
 }
 
 test('#1098: subsets without limits may be adaptive', async () => {
-  const replay = await openReplay();
+  const replay = await startReplay();
   const scheduleStrategy = { type: 'Adaptive', adaptive: { rescheduleCriticalSeconds: 30 } };
   await spread(replay, cloneSet, [subset('a'), subset('b')], { scheduleStrategy });
 });
 
 test('#1877: Pods that are patched with another PriorityClass get its priority', async () => {
-  const replay = await openReplay();
-  await replay.during(replay.client().create(priorityClass, { metadata: { name: 'high' }, value: 1000 }));
+  const replay = await startReplay();
+  await replay.advanceUntilSettled(replay.client().create(priorityClass, { metadata: { name: 'high' }, value: 1000 }));
   const patch = { spec: { priorityClassName: 'high' } } as unknown as WorkloadSpreadSubset['patch'];
   await spread(replay, cloneSet, [{ ...subset('a'), ...(patch ? { patch } : {}) }]);
-  await make(replay, cloneSet, { replicas: 1 });
-  await replay.until('the Pod is ready', (view) => ready(view).length === 1, 3 * minute);
+  await createWorkload(replay, cloneSet, { replicas: 1 });
+  await replay.waitFor('the Pod is ready', (view) => ready(view).length === 1, 3 * minute);
   const [made] = active(replay.view());
   assert.deepEqual([made?.spec?.priorityClassName, made?.spec?.priority], ['high', 1000]);
 });
@@ -199,34 +206,34 @@ test('#836, #1967, #2009: a subset can be added, and an unresolvable path change
   const replay = await spreadWorkload(cloneSet, 3, [subset('a', 2), subset('b')]);
   const subsets = [subset('new', 1), subset('a', 2), subset('b')];
   await replay.patch(workloadSpread, 'web', { spec: { subsets } });
-  await replay.until('the new one is counted', (view) => counted(view) === 'new 0/1 a 2/0 b 1/-1');
+  await replay.waitFor('the new one is counted', (view) => counted(view) === 'new 0/1 a 2/0 b 1/-1');
   await replay.patch(workloadSpread, 'web', {
     spec: { targetFilter: { replicasPathList: ['spec.list.-1.replicas'] } },
   });
-  await replay.pass(minute);
+  await replay.advance(minute);
   assert.equal(counted(replay.view()), 'new 0/1 a 2/0 b 1/-1');
   await replay.patch(workloadSpread, 'web', { spec: { targetFilter: null } });
   await replay.change({ replicas: 4 });
-  await replay.until('the new one is filled', (view) => counted(view) === 'new 1/0 a 2/0 b 1/-1', 10 * minute);
+  await replay.waitFor('the new one is filled', (view) => counted(view) === 'new 1/0 a 2/0 b 1/-1', 10 * minute);
 });
 
 test('#1566: with the feature gate disabled, WorkloadSpreads are rejected and Pods are not changed', async () => {
-  const replay = await openReplay({ gates: () => ({ WorkloadSpread: false }) });
+  const replay = await startReplay({ gates: () => ({ WorkloadSpread: false }) });
   await assert.rejects(spread(replay, cloneSet, elastic), /feature-gate WorkloadSpread is not enabled/);
-  await make(replay, cloneSet, { replicas: 1 });
-  await replay.until('the Pod is ready', (view) => ready(view).length === 1, 3 * minute);
+  await createWorkload(replay, cloneSet, { replicas: 1 });
+  await replay.waitFor('the Pod is ready', (view) => ready(view).length === 1, 3 * minute);
   assert.equal(inGroups(active(replay.view())), '- 1');
 });
 
 test('a manager that crashes repeatedly keeps its counts', async () => {
-  const replay = await openReplay();
+  const replay = await startReplay();
   await spread(replay, cloneSet, [subset('a', 4), subset('b', 4)]);
-  await make(replay, cloneSet, { replicas: 8 });
+  await createWorkload(replay, cloneSet, { replicas: 8 });
   for (let round = 0; round < 6; round++) {
-    await replay.pass(700);
+    await replay.advance(700);
     replay.world.crash('manager', 1000);
   }
-  await replay.until('all Pods are ready', (view) => ready(view).length === 8, 10 * minute);
-  await replay.until('all are counted', (view) => counted(view) === 'a 4/0 b 4/0', 3 * minute);
+  await replay.waitFor('all Pods are ready', (view) => ready(view).length === 8, 10 * minute);
+  await replay.waitFor('all are counted', (view) => counted(view) === 'a 4/0 b 4/0', 3 * minute);
   assert.equal(inGroups(active(replay.view())), 'a 4 b 4');
 });

@@ -27,7 +27,7 @@ async function userWith(username: string, ...rules: readonly PolicyRule[]): Prom
     roleRef: { apiGroup, kind: 'ClusterRole', name: username },
     subjects: [{ kind: 'User', name: username, apiGroup }],
   });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   return server.clientOf({ username, groups: [] });
 }
 

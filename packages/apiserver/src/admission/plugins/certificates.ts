@@ -6,7 +6,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { User } from '../../user.ts';
-import { type AdmissionPlugin, type Attributes, isAbout, isResource, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, forbiddenWrite, isResource, isWriteTo } from '../admission.ts';
 
 const requestOf = (object: Attributes['object']) => object as unknown as CertificateSigningRequest;
 
@@ -15,7 +15,7 @@ function isPart({ operation, resource, subresource }: Attributes, part: string):
 }
 
 /** Reports whether a user has a permission for a signer, or for all signers of the signer's domain. */
-async function may(authorizer: Authorizer, user: User, verb: string, signer: string): Promise<boolean> {
+async function isSignerAllowed(authorizer: Authorizer, user: User, verb: string, signer: string): Promise<boolean> {
   for (const name of [signer, `${signer.split('/')[0]}/*`]) {
     const { verdict } = await authorizer.authorize({
       user,
@@ -40,8 +40,11 @@ export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
     handles: (attributes) => isPart(attributes, 'approval'),
     async validate(attributes) {
       const { signerName } = requestOf(attributes.oldObject).spec;
-      if (await may(authorizer, attributes.context.user, 'approve', signerName)) return;
-      throw refuse(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`);
+      if (await isSignerAllowed(authorizer, attributes.context.user, 'approve', signerName)) return;
+      throw forbiddenWrite(
+        attributes,
+        `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`,
+      );
     },
   };
 }
@@ -57,8 +60,11 @@ export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
         (request.status?.certificate ?? '') === (old.status?.certificate ?? '') &&
         isSame(request.status?.conditions ?? [], old.status?.conditions ?? []);
       const { signerName } = old.spec;
-      if (isUnchanged || (await may(authorizer, attributes.context.user, 'sign', signerName))) return;
-      throw refuse(attributes, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`);
+      if (isUnchanged || (await isSignerAllowed(authorizer, attributes.context.user, 'sign', signerName))) return;
+      throw forbiddenWrite(
+        attributes,
+        `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`,
+      );
     },
   };
 }
@@ -69,14 +75,14 @@ export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
  */
 export const certificateSubjectRestriction: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
-  handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, certificateSigningRequest),
+  handles: (attributes) => attributes.operation === 'CREATE' && isWriteTo(attributes, certificateSigningRequest),
   validate(attributes) {
     const { signerName, request } = requestOf(attributes.object).spec;
     if (signerName !== 'kubernetes.io/kube-apiserver-client') return;
     // Validation has already parsed the request.
     const { subject } = readEncodedRequest(request);
     if (subject.organizations?.includes('system:masters')) {
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
       );

@@ -1,6 +1,6 @@
 import { type Ingress, ingress } from '@kruise/api/networking/ingress';
 import { ingressClass } from '@kruise/api/networking/ingressclass';
-import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
+import { type AdmissionPlugin, draftOf, isWriteTo } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 import { defaultClassOf } from './default-class.ts';
 
@@ -9,7 +9,7 @@ export function defaultIngressClass(lookup: Lookup): AdmissionPlugin {
   const defaultClass = defaultClassOf(lookup.of(ingressClass), ['ingressclass.kubernetes.io/is-default-class']);
   return {
     name: 'DefaultIngressClass',
-    handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, ingress),
+    handles: (attributes) => attributes.operation === 'CREATE' && isWriteTo(attributes, ingress),
     mutate(attributes) {
       const draft = draftOf<Ingress>(attributes);
       if (draft.spec?.ingressClassName != null) return;

@@ -1,9 +1,9 @@
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Toleration } from '@kruise/api/core/toleration';
-import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
+import { type AdmissionPlugin, draftOf, isWriteTo } from '../admission.ts';
 
 const taintKeys = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
-const patienceSeconds = 300;
+const tolerationSeconds = 300;
 
 /**
  * DefaultTolerationSeconds plugin: Pods tolerate an unreachable or not-ready node for a while, so that a short outage
@@ -12,7 +12,7 @@ const patienceSeconds = 300;
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   handles: (attributes) =>
-    (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') && isAbout(attributes, pod),
+    (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') && isWriteTo(attributes, pod),
   mutate(attributes) {
     const spec = draftOf<Pod>(attributes).spec!;
     const given: readonly Toleration[] = spec.tolerations ?? [];
@@ -22,7 +22,7 @@ export const defaultTolerationSeconds: AdmissionPlugin = {
         key,
         operator: 'Exists' as const,
         effect: 'NoExecute' as const,
-        tolerationSeconds: patienceSeconds,
+        tolerationSeconds: tolerationSeconds,
       }));
     if (added.length > 0) spec.tolerations = [...given, ...added];
   },

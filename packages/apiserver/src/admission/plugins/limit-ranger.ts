@@ -13,7 +13,7 @@ import {
   type Quantity,
   quantitySign,
 } from '@kruise/values/quantity';
-import { type AdmissionPlugin, type Attributes, draftOf, isAbout, isResource, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, draftOf, forbiddenWrite, isResource, isWriteTo } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
 const annotation = 'kubernetes.io/limit-ranger';
@@ -34,7 +34,7 @@ export function limitRanger(lookup: Lookup): AdmissionPlugin {
       if (isResource(resource.kind, pod)) {
         return operation === 'CREATE' ? subresource === '' : operation === 'UPDATE' && subresource === 'resize';
       }
-      return (operation === 'CREATE' || operation === 'UPDATE') && isAbout(attributes, persistentVolumeClaim);
+      return (operation === 'CREATE' || operation === 'UPDATE') && isWriteTo(attributes, persistentVolumeClaim);
     },
     mutate(attributes) {
       if (!isResource(attributes.resource.kind, pod)) return;
@@ -48,7 +48,7 @@ export function limitRanger(lookup: Lookup): AdmissionPlugin {
             ? [...podFaults(limit, object as Pod)]
             : [...claimFaults(limit, object as PersistentVolumeClaim)],
         );
-        if (faults.length > 0) throw refuse(attributes, aggregated(faults));
+        if (faults.length > 0) throw forbiddenWrite(attributes, aggregated(faults));
       }
     },
   };

@@ -4,7 +4,7 @@ import {
 } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { applyJsonPatch, type Operation } from '@kruise/machinery/json-patch';
 import { isSame } from '@kruise/machinery/json-value';
-import { faultOfEntries, withEntries } from '@kruise/machinery/server-side-apply/managed-fields';
+import { validateEntries, withEntries } from '@kruise/machinery/server-side-apply/managed-fields';
 import { internalError, timeout } from '@kruise/machinery/status';
 import { quote } from '@kruise/values/go-syntax';
 import type { Authorizer } from '../../authorization/authorizer.ts';
@@ -12,21 +12,21 @@ import type { KubeObject } from '../../object.ts';
 import type { ResourceRegistry } from '../../registry.ts';
 import type { Resource } from '../../resource.ts';
 import { WebhookCallError, type WebhookCaller } from '../../webhook/caller.ts';
-import type { AdmissionPlugin, Attributes, Passes } from '../admission.ts';
+import type { AdmissionPlugin, Attributes, Reinvocation } from '../admission.ts';
 import { derived, type Lookup } from '../lookup.ts';
-import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
+import { convertToTarget, createMatcher, isExempt, type Target } from '../matching.ts';
 import { type Hook, hooksOf, type Invocation, meetsHookConditions } from '../webhooks/hooks.ts';
-import { ask, callFailure } from '../webhooks/review.ts';
+import { callFailure, callWebhook } from '../webhooks/review.ts';
 
 const name = 'MutatingAdmissionWebhook';
 const annotation = 'webhook.admission.k8s.io';
 
 /** Reinvocation state: webhooks with the IfNeeded policy are called again if the object changed after their call. */
-type Memory = {
+type ReinvocationState = {
   /** Object as the last webhook of the first invocation returned it. */
   output?: KubeObject | undefined;
-  asked: Set<string>;
-  readonly again: Set<string>;
+  called: Set<string>;
+  readonly reinvoke: Set<string>;
 };
 
 /** MutatingAdmissionWebhook plugin: calls the mutating webhooks one after the other. */
@@ -40,21 +40,21 @@ export function mutatingWebhooks(
   const hooks = derived(lookup.of(mutatingWebhookConfiguration), (all) => hooksOf<MutatingWebhook>(all));
 
   /** Calls one webhook and returns the object it produced; returns the same object if the webhook changes nothing. */
-  async function askOne(
+  async function callHook(
     hook: Hook<MutatingWebhook>,
     attributes: Attributes,
     invocation: Invocation,
     where: string,
-    written: WrittenDown,
+    serialized: Serialize,
   ): Promise<KubeObject | undefined> {
     const { auditAnnotations } = attributes.context;
     const about = { configuration: hook.configuration, webhook: hook.webhook.name };
     let mutated = false;
     try {
-      const { patch } = await ask(caller, hook, attributes, invocation, true);
+      const { patch } = await callWebhook(caller, hook, attributes, invocation, true);
       if (patch.length === 0) return attributes.object;
       const object = await patched(hook, attributes, invocation, patch as readonly Operation[]);
-      mutated = !isSame(attributes.serializer!.canonical(object), written(attributes.object));
+      mutated = !isSame(attributes.serializer!.canonical(object), serialized(attributes.object));
       auditAnnotations.set(`patch.${annotation}/${where}`, JSON.stringify({ ...about, patch, patchType: 'JSONPatch' }));
       return mutated ? object : attributes.object;
     } finally {
@@ -64,24 +64,24 @@ export function mutatingWebhooks(
 
   return {
     name,
-    handles: (attributes) => matcher.concerned(hooks(), attributes).length > 0 && !isExempt(attributes),
+    handles: (attributes) => matcher.candidates(hooks(), attributes).length > 0 && !isExempt(attributes),
     async mutate(attributes, passes) {
       const memory = memoryOf(passes);
-      const written = writtenDown(attributes);
-      if (passes.round === 1 && !isSame(memory.output, written(attributes.object))) askAgain(memory);
+      const serialized = memoizeSerialized(attributes);
+      if (passes.round === 1 && !isSame(memory.output, serialized(attributes.object))) needsReinvocation(memory);
       let current = attributes;
-      for (const [index, hook] of matcher.concerned(hooks(), attributes)) {
-        if (passes.round === 1 && !memory.again.has(hook.uid)) continue;
+      for (const [index, hook] of matcher.candidates(hooks(), attributes)) {
+        if (passes.round === 1 && !memory.reinvoke.has(hook.uid)) continue;
         const target = matcher.match(hook.criteria, current);
         if (!target) continue;
-        const invocation = await shown(target, current, written);
+        const invocation = await toInvocation(target, current, serialized);
         if (!meetsHookConditions(authorizer, hook, current, invocation)) continue;
         const where = `round_${passes.round}_index_${index}`;
         try {
-          const object = await askOne(hook, current, invocation, where, written);
+          const object = await callHook(hook, current, invocation, where, serialized);
           if (object !== current.object) {
             current = { ...current, object };
-            askAgain(memory);
+            needsReinvocation(memory);
             passes.requestAnother();
           }
         } catch (error) {
@@ -90,11 +90,11 @@ export function mutatingWebhooks(
           current.context.auditAnnotations.set(`failed-open.mutation.${annotation}/${where}`, hook.webhook.name);
           if (current.context.signal.aborted) throw timeout('request did not complete within requested timeout');
         }
-        if (hook.webhook.reinvocationPolicy === 'IfNeeded') memory.asked.add(hook.uid);
+        if (hook.webhook.reinvocationPolicy === 'IfNeeded') memory.called.add(hook.uid);
       }
       const object = keepManagers(attributes, current.object);
       // Reinvocation only happens if a webhook changed the object in this invocation.
-      if (object !== attributes.object) memory.output = written(object);
+      if (object !== attributes.object) memory.output = serialized(object);
       return object;
     },
   };
@@ -103,7 +103,7 @@ export function mutatingWebhooks(
 /** Restores managedFields if a webhook corrupted them. Webhooks that do not know the field often do. */
 function keepManagers({ object: before, context }: Attributes, after: KubeObject | undefined): KubeObject | undefined {
   if (!before || !after || after === before) return after;
-  const fault = faultOfEntries(after.metadata.managedFields);
+  const fault = validateEntries(after.metadata.managedFields);
   if (fault === undefined) return after;
   context.warnings.add(
     `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${fault}`,
@@ -111,24 +111,24 @@ function keepManagers({ object: before, context }: Attributes, after: KubeObject
   return withEntries(after, before.metadata.managedFields) as KubeObject;
 }
 
-function memoryOf({ notes }: Passes): Memory {
-  let memory = notes.get(name) as Memory | undefined;
-  if (!memory) notes.set(name, (memory = { asked: new Set(), again: new Set() }));
+function memoryOf({ notes }: Reinvocation): ReinvocationState {
+  let memory = notes.get(name) as ReinvocationState | undefined;
+  if (!memory) notes.set(name, (memory = { called: new Set(), reinvoke: new Set() }));
   return memory;
 }
 
-function askAgain(memory: Memory): void {
-  for (const uid of memory.asked) memory.again.add(uid);
-  memory.asked = new Set();
+function needsReinvocation(memory: ReinvocationState): void {
+  for (const uid of memory.called) memory.reinvoke.add(uid);
+  memory.called = new Set();
 }
 
-type WrittenDown = (object: KubeObject | undefined) => KubeObject | undefined;
+type Serialize = (object: KubeObject | undefined) => KubeObject | undefined;
 
 /**
  * Returns an object in serialized form, because a draft may still have empty or unordered fields. The last result is
  * memoized.
  */
-function writtenDown({ serializer }: Attributes): WrittenDown {
+function memoizeSerialized({ serializer }: Attributes): Serialize {
   let last: KubeObject | undefined;
   let canonical: KubeObject | undefined;
   return (object) => {
@@ -141,11 +141,11 @@ function writtenDown({ serializer }: Attributes): WrittenDown {
   };
 }
 
-async function shown(target: Target, attributes: Attributes, written: WrittenDown): Promise<Invocation> {
+async function toInvocation(target: Target, attributes: Attributes, serialized: Serialize): Promise<Invocation> {
   return {
     target,
-    object: await shownTo(target, attributes, written(attributes.object)),
-    oldObject: await shownTo(target, attributes, attributes.oldObject),
+    object: await convertToTarget(target, attributes, serialized(attributes.object)),
+    oldObject: await convertToTarget(target, attributes, attributes.oldObject),
   };
 }
 

@@ -1,10 +1,10 @@
 import { localSubjectAccessReview } from '@kruise/api/authorization/localsubjectaccessreview';
 import { namespace as namespaceKind } from '@kruise/api/core/namespace';
 import { forbidden, notFound } from '@kruise/machinery/status';
-import { type AdmissionPlugin, type Attributes, isResource, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, forbiddenWrite, isResource } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
-const immortal = new Set(['default', 'kube-system', 'kube-public']);
+const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 
 /**
  * NamespaceLifecycle plugin: denies writes to missing namespaces, creates in terminating namespaces, and the deletion
@@ -17,7 +17,7 @@ export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
     const { namespace, operation } = attributes;
     let found = namespaces.get(namespace);
     if (!found) {
-      await lookup.caughtUp();
+      await lookup.waitForCurrent();
       found = namespaces.get(namespace);
     }
     if (!found) throw notFound(namespaceKind, namespace);
@@ -28,7 +28,8 @@ export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
     name: 'NamespaceLifecycle',
     handles: ({ operation, namespace, kind, name, resource }) => {
       if (operation === 'CONNECT') return false;
-      if (kind.kind === 'Namespace' && kind.group === '') return operation === 'DELETE' && immortal.has(name);
+      if (kind.kind === 'Namespace' && kind.group === '')
+        return operation === 'DELETE' && protectedNamespaces.has(name);
       // A LocalSubjectAccessReview must not reveal whether a namespace exists.
       return namespace !== '' && operation !== 'DELETE' && !isResource(resource.kind, localSubjectAccessReview);
     },
@@ -47,11 +48,15 @@ export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
 
 function beingTerminated(attributes: Attributes): Error {
   const { namespace } = attributes;
-  return refuse(attributes, `unable to create new content in namespace ${namespace} because it is being terminated`, [
-    {
-      reason: 'NamespaceTerminating',
-      message: `namespace ${namespace} is being terminated`,
-      field: 'metadata.namespace',
-    },
-  ]);
+  return forbiddenWrite(
+    attributes,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
 }

@@ -37,7 +37,7 @@ const lookup = lookupOf(
 const plugin = nodeRestriction(lookup, { authorize: () => ({ verdict: 'no-opinion', reason: '' }) });
 
 /** Returns the denial of a node's write; undefined if the write is allowed. */
-async function said(kind: Kind, object: unknown, more: Partial<Attributes> = {}, groups = ['system:nodes']) {
+async function denialOf(kind: Kind, object: unknown, more: Partial<Attributes> = {}, groups = ['system:nodes']) {
   const attributes = writeOf(kind, object, { user: 'system:node:n1', ...more });
   const context = { ...attributes.context, user: { username: 'system:node:n1', groups } };
   const answer = await admit(plugin, { ...attributes, context });
@@ -451,11 +451,11 @@ const cases: readonly [
 ];
 
 for (const [name, kind, object, more, answer] of cases) {
-  test(`a node ${name}`, async () => assert.equal(await said(kind, object, more), answer));
+  test(`a node ${name}`, async () => assert.equal(await denialOf(kind, object, more), answer));
 }
 
 test('a user who is no node is not restricted', async () => {
-  assert.equal(await said(node, { metadata: { name: 'n2' } }, {}, []), undefined);
+  assert.equal(await denialOf(node, { metadata: { name: 'n2' } }, {}, []), undefined);
 });
 
 test('a node user without a node name may not write', async () => {

@@ -11,7 +11,7 @@ import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import { nodeOf } from '../../authorization/node-authorizer.ts';
 import { podReferences } from '../../authorization/pod-references.ts';
-import { type AdmissionPlugin, type Attributes, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, forbiddenWrite } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
 const mirror = 'kubernetes.io/config.mirror';
@@ -45,28 +45,34 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
         break;
       default: {
         const named = JSON.stringify(subresource);
-        throw refuse(attributes, `unexpected pod subresource ${named}, only 'status' and 'eviction' are allowed`);
+        throw forbiddenWrite(
+          attributes,
+          `unexpected pod subresource ${named}, only 'status' and 'eviction' are allowed`,
+        );
       }
     }
   }
 
   function checkPodDeletion(node: string, attributes: Attributes): void {
     const { operation, namespace, name } = attributes;
-    const who = JSON.stringify(node);
+    const username = JSON.stringify(node);
     if (operation !== 'DELETE') {
       const what = JSON.stringify(operation);
-      throw refuse(attributes, `unexpected operation ${what}, node ${who} can only create and delete mirror pods`);
+      throw forbiddenWrite(
+        attributes,
+        `unexpected operation ${what}, node ${username} can only create and delete mirror pods`,
+      );
     }
     // deletecollection is admitted as a whole, then for each of its Pods.
     if (name === '' || existingPod(namespace, name).spec?.nodeName === node) return;
-    throw refuse(attributes, `node ${who} can only delete pods with spec.nodeName set to itself`);
+    throw forbiddenWrite(attributes, `node ${username} can only delete pods with spec.nodeName set to itself`);
   }
 
   function checkEviction(node: string, attributes: Attributes): void {
     const { operation, namespace, name, object } = attributes;
-    if (operation !== 'CREATE') throw refuse(attributes, `unexpected operation ${operation}`);
+    if (operation !== 'CREATE') throw forbiddenWrite(attributes, `unexpected operation ${operation}`);
     if (existingPod(namespace, name || (object?.metadata.name ?? '')).spec?.nodeName === node) return;
-    throw refuse(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
+    throw forbiddenWrite(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
   }
 
   function checkMirror(node: string, attributes: Attributes): void {
@@ -75,7 +81,7 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
       if (!found) throw notFound(nodeKind, node);
       return found.metadata.uid ?? '';
     });
-    if (why !== undefined) throw refuse(attributes, why);
+    if (why !== undefined) throw forbiddenWrite(attributes, why);
   }
 
   async function checkToken(node: string, attributes: Attributes): Promise<void> {
@@ -84,18 +90,18 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
     const { spec } = attributes.object as unknown as TokenRequest;
     const { kind, apiVersion, name = '', uid = '' } = spec.boundObjectRef ?? {};
     if (apiVersion !== 'v1' || kind !== 'Pod' || name === '') {
-      throw refuse(attributes, 'node requested token not bound to a pod');
+      throw forbiddenWrite(attributes, 'node requested token not bound to a pod');
     }
-    if (uid === '') throw refuse(attributes, 'node requested token with a pod binding without a uid');
+    if (uid === '') throw forbiddenWrite(attributes, 'node requested token with a pod binding without a uid');
     const pod = existingPod(namespace, name);
     if (pod.metadata.uid !== uid) {
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
       );
     }
     if (pod.spec?.nodeName !== node) {
-      throw refuse(attributes, 'node requested token bound to a pod scheduled on a different node');
+      throw forbiddenWrite(attributes, 'node requested token bound to a pod scheduled on a different node');
     }
     await checkAudience(attributes, pod, spec.audiences ?? []);
   }
@@ -103,8 +109,8 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
   /** A kubelet may only request tokens for audiences that its Pods use. */
   async function checkAudience(attributes: Attributes, pod: Pod, audiences: readonly string[]): Promise<void> {
     const [audience = '', ...more] = audiences;
-    if (more.length > 0) throw refuse(attributes, 'node may only request 0 or 1 audiences');
-    if (asksFor(pod, audience)) return;
+    if (more.length > 0) throw forbiddenWrite(attributes, 'node may only request 0 or 1 audiences');
+    if (usesAudience(pod, audience)) return;
     const { user } = attributes.context;
     const { verdict } = await authorizer.authorize({
       user,
@@ -118,13 +124,13 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
       name: attributes.name,
     });
     if (verdict === 'allow') return;
-    throw refuse(
+    throw forbiddenWrite(
       attributes,
       `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user.username} is not authorized to request tokens for this audience`,
     );
   }
 
-  function asksFor({ metadata, spec }: Pod, audience: string): boolean {
+  function usesAudience({ metadata, spec }: Pod, audience: string): boolean {
     return (spec?.volumes ?? []).some((volume) => {
       const isProjected = volume.projected?.sources?.some(
         ({ serviceAccountToken }) => serviceAccountToken && (serviceAccountToken.audience ?? '') === audience,
@@ -148,7 +154,7 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
     async mutate(attributes) {
       const { username } = attributes.context.user;
       const node = nodeOf(attributes.context.user);
-      if (!node) throw refuse(attributes, `could not determine node from user ${JSON.stringify(username)}`);
+      if (!node) throw forbiddenWrite(attributes, `could not determine node from user ${JSON.stringify(username)}`);
       switch (idOf(attributes.resource)) {
         case 'pods.':
           return checkPod(node, attributes);
@@ -188,78 +194,86 @@ function idOf({ kind }: Attributes['resource']): string {
  * reference API objects.
  */
 function mirrorFault(node: string, pod: Pod, uidOfNode: () => string): string | undefined {
-  const who = JSON.stringify(node);
+  const username = JSON.stringify(node);
   const { metadata, spec } = pod;
   if (metadata.annotations?.[mirror] === undefined) {
-    return `pod does not have ${JSON.stringify(mirror)} annotation, node ${who} can only create mirror pods`;
+    return `pod does not have ${JSON.stringify(mirror)} annotation, node ${username} can only create mirror pods`;
   }
-  if (spec?.nodeName !== node) return `node ${who} can only create pods with spec.nodeName set to itself`;
+  if (spec?.nodeName !== node) return `node ${username} can only create pods with spec.nodeName set to itself`;
   const [owner, ...others] = metadata.ownerReferences ?? [];
-  if (others.length > 0) return `node ${who} can only create pods with a single owner reference set to itself`;
+  if (others.length > 0) return `node ${username} can only create pods with a single owner reference set to itself`;
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
-    return `node ${who} can only create pods with an owner reference set to itself`;
+    return `node ${username} can only create pods with an owner reference set to itself`;
   }
-  if (!owner.controller) return `node ${who} can only create pods with a controller owner reference set to itself`;
-  if (owner.blockOwnerDeletion) return `node ${who} must not set blockOwnerDeletion on an owner reference`;
+  if (!owner.controller) return `node ${username} can only create pods with a controller owner reference set to itself`;
+  if (owner.blockOwnerDeletion) return `node ${username} must not set blockOwnerDeletion on an owner reference`;
   const uid = uidOfNode();
   if (owner.uid !== uid) return `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 
   const referred = new Set(Array.from(podReferences(pod), ([resource]) => resource));
-  if (referred.has('serviceaccounts')) return `node ${who} can not create pods that reference a service account`;
-  if (referred.has('secrets')) return `node ${who} can not create pods that reference secrets`;
-  if (referred.has('configmaps')) return `node ${who} can not create pods that reference configmaps`;
+  if (referred.has('serviceaccounts')) return `node ${username} can not create pods that reference a service account`;
+  if (referred.has('secrets')) return `node ${username} can not create pods that reference secrets`;
+  if (referred.has('configmaps')) return `node ${username} can not create pods that reference configmaps`;
   const volumes = spec.volumes ?? [];
   if (volumes.some(({ projected }) => projected?.sources?.some(({ clusterTrustBundle }) => clusterTrustBundle))) {
-    return `node ${who} can not create pods that reference clustertrustbundles`;
+    return `node ${username} can not create pods that reference clustertrustbundles`;
   }
   if (volumes.some((volume) => volume.persistentVolumeClaim)) {
-    return `node ${who} can not create pods that reference persistentvolumeclaims`;
+    return `node ${username} can not create pods that reference persistentvolumeclaims`;
   }
-  return spec.resourceClaims?.length ? `node ${who} can not create pods that reference resourceclaims` : undefined;
+  return spec.resourceClaims?.length ? `node ${username} can not create pods that reference resourceclaims` : undefined;
 }
 
 function checkPodStatus(node: string, attributes: Attributes): void {
-  const who = JSON.stringify(node);
+  const username = JSON.stringify(node);
   const { operation } = attributes;
-  if (operation !== 'UPDATE') throw refuse(attributes, `unexpected operation ${JSON.stringify(operation)}`);
+  if (operation !== 'UPDATE') throw forbiddenWrite(attributes, `unexpected operation ${JSON.stringify(operation)}`);
   const [pod, old] = [attributes.object as unknown as Pod, attributes.oldObject as unknown as Pod];
   if (old.spec?.nodeName !== node) {
-    throw refuse(attributes, `node ${who} can only update pod status for pods with spec.nodeName set to itself`);
+    throw forbiddenWrite(
+      attributes,
+      `node ${username} can only update pod status for pods with spec.nodeName set to itself`,
+    );
   }
   if (!isSame(pod.metadata.labels ?? {}, old.metadata.labels ?? {})) {
-    throw refuse(attributes, `node ${who} cannot update labels through pod status`);
+    throw forbiddenWrite(attributes, `node ${username} cannot update labels through pod status`);
   }
   if (!isSame(pod.status?.resourceClaimStatuses ?? [], old.status?.resourceClaimStatuses ?? [])) {
-    throw refuse(attributes, `node ${who} cannot update resource claim statues`);
+    throw forbiddenWrite(attributes, `node ${username} cannot update resource claim statues`);
   }
 }
 
 function checkNode(node: string, attributes: Attributes): void {
-  const who = JSON.stringify(node);
+  const username = JSON.stringify(node);
   const { operation } = attributes;
   const name = attributes.name || (attributes.object?.metadata.name ?? '');
-  if (name !== node) throw refuse(attributes, `node ${who} is not allowed to modify node ${JSON.stringify(name)}`);
+  if (name !== node)
+    throw forbiddenWrite(attributes, `node ${username} is not allowed to modify node ${JSON.stringify(name)}`);
   if (operation !== 'CREATE' && operation !== 'UPDATE') return;
   const written = attributes.object as unknown as Node;
   const old = attributes.oldObject as unknown as Node | undefined;
   const labels = forbiddenLabels(written.metadata.labels ?? {}, old?.metadata.labels ?? {}).join(', ');
   if (!old) {
     if (written.spec?.configSource) {
-      throw refuse(attributes, `node ${who} is not allowed to create pods with a non-nil configSource`);
+      throw forbiddenWrite(attributes, `node ${username} is not allowed to create pods with a non-nil configSource`);
     }
-    if (labels !== '') throw refuse(attributes, `node ${who} is not allowed to set the following labels: ${labels}`);
+    if (labels !== '')
+      throw forbiddenWrite(attributes, `node ${username} is not allowed to set the following labels: ${labels}`);
     return;
   }
   if (written.spec?.configSource && !isSame(written.spec.configSource, old.spec?.configSource)) {
-    throw refuse(attributes, `node ${who} is not allowed to update configSource to a new non-nil configSource`);
+    throw forbiddenWrite(
+      attributes,
+      `node ${username} is not allowed to update configSource to a new non-nil configSource`,
+    );
   }
   if (!isSame(written.spec?.taints ?? [], old.spec?.taints ?? [])) {
-    throw refuse(attributes, `node ${who} is not allowed to modify taints`);
+    throw forbiddenWrite(attributes, `node ${username} is not allowed to modify taints`);
   }
   if (!isSame(written.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) {
-    throw refuse(attributes, `node ${who} is not allowed to modify ownerReferences`);
+    throw forbiddenWrite(attributes, `node ${username} is not allowed to modify ownerReferences`);
   }
-  if (labels !== '') throw refuse(attributes, `is not allowed to modify labels: ${labels}`);
+  if (labels !== '') throw forbiddenWrite(attributes, `is not allowed to modify labels: ${labels}`);
 }
 
 type Labels = { readonly [key: string]: string };
@@ -301,8 +315,8 @@ function isKubeletLabel(key: string): boolean {
 
 function checkClaim(node: string, attributes: Attributes): void {
   const { operation, subresource } = attributes;
-  if (subresource !== 'status') throw refuse(attributes, 'may only update PVC status');
-  if (operation !== 'UPDATE') throw refuse(attributes, `unexpected operation ${JSON.stringify(operation)}`);
+  if (subresource !== 'status') throw forbiddenWrite(attributes, 'may only update PVC status');
+  if (operation !== 'UPDATE') throw forbiddenWrite(attributes, `unexpected operation ${JSON.stringify(operation)}`);
   const core = (object: Attributes['object']) => {
     const { metadata, status, ...rest } = object as unknown as PersistentVolumeClaim;
     const { resourceVersion: _, managedFields: __, ...kept } = metadata;
@@ -310,7 +324,7 @@ function checkClaim(node: string, attributes: Attributes): void {
     return { ...rest, metadata: kept, status: state };
   };
   if (isSame(core(attributes.object), core(attributes.oldObject))) return;
-  throw refuse(
+  throw forbiddenWrite(
     attributes,
     `node ${JSON.stringify(node)} is not allowed to update fields other than status.quantity and status.conditions`,
   );
@@ -318,7 +332,7 @@ function checkClaim(node: string, attributes: Attributes): void {
 
 function checkLease(node: string, attributes: Attributes): void {
   if (attributes.namespace !== 'kube-node-lease') {
-    throw refuse(attributes, 'can only access leases in the "kube-node-lease" system namespace');
+    throw forbiddenWrite(attributes, 'can only access leases in the "kube-node-lease" system namespace');
   }
   checkOwnName(node, attributes, 'node lease');
 }
@@ -326,7 +340,7 @@ function checkLease(node: string, attributes: Attributes): void {
 function checkOwnName(node: string, attributes: Attributes, what: string): void {
   const { operation, name, object } = attributes;
   if ((operation === 'CREATE' ? object?.metadata.name : name) === node) return;
-  throw refuse(attributes, `can only access ${what} with the same name as the requesting node`);
+  throw forbiddenWrite(attributes, `can only access ${what} with the same name as the requesting node`);
 }
 
 const nodeSigners = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'];
@@ -340,9 +354,9 @@ function checkRequest(node: string, attributes: Attributes): void {
   try {
     ({ commonName } = readEncodedRequest(spec.request).subject);
   } catch (error) {
-    throw refuse(attributes, `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`);
+    throw forbiddenWrite(attributes, `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (commonName !== `system:node:${node}`) {
-    throw refuse(attributes, `can only create a node CSR with CN=system:node:${node}`);
+    throw forbiddenWrite(attributes, `can only create a node CSR with CN=system:node:${node}`);
   }
 }

@@ -2,7 +2,7 @@ import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/c
 import { storageClass } from '@kruise/api/storage/storageclass';
 import { storageClassOf } from '@kruise/machinery/quota';
 import { compareQuantities, parseQuantity, type Quantity, zeroQuantity } from '@kruise/values/quantity';
-import { type AdmissionPlugin, isAbout, refuse } from '../admission.ts';
+import { type AdmissionPlugin, forbiddenWrite, isWriteTo } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
 /** PersistentVolumeClaimResize plugin: a PVC may only grow if its StorageClass allows volume expansion. */
@@ -17,16 +17,16 @@ export function persistentVolumeClaimResize(lookup: Lookup): AdmissionPlugin {
 
   return {
     name: 'PersistentVolumeClaimResize',
-    handles: (attributes) => attributes.operation === 'UPDATE' && isAbout(attributes, persistentVolumeClaim),
+    handles: (attributes) => attributes.operation === 'UPDATE' && isWriteTo(attributes, persistentVolumeClaim),
     validate(attributes) {
       const claim = attributes.object as PersistentVolumeClaim;
       const old = attributes.oldObject as PersistentVolumeClaim;
       if (compareQuantities(sizeOf(claim), sizeOf(old)) <= 0) return;
       if (old.status?.phase !== 'Bound') {
-        throw refuse(attributes, 'Only bound persistent volume claims can be expanded');
+        throw forbiddenWrite(attributes, 'Only bound persistent volume claims can be expanded');
       }
       if (canGrow(claim, old)) return;
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
       );

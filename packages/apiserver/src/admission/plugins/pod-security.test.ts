@@ -5,7 +5,7 @@ import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { admit, lookupOf, writeOf } from '../../testing/admission.ts';
 import { detailed, violationsOf } from '../pod-security/checks.ts';
-import { policyOf, printed } from '../pod-security/policy.ts';
+import { formatLevel, policyOf } from '../pod-security/policy.ts';
 import { podSecurity } from './pod-security.ts';
 
 const tight = {
@@ -213,7 +213,7 @@ for (const { name, labels, expected } of policies) {
     const { policy } = policyOf(
       Object.fromEntries(Object.entries(labels).map(([mode, value]) => [label(mode), value])),
     );
-    assert.equal([policy.enforce, policy.audit, policy.warn].map(printed).join(' '), expected);
+    assert.equal([policy.enforce, policy.audit, policy.warn].map(formatLevel).join(' '), expected);
   });
 }
 

@@ -9,7 +9,14 @@ import type { KubeObject } from '../../object.ts';
 import { type AdmissionPlugin, type Attributes, isResource } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 import { detailed, type Violation, violationsOf } from '../pod-security/checks.ts';
-import { isPrivileged, isSameLevel, type LevelVersion, policyOf, printed, strictness } from '../pod-security/policy.ts';
+import {
+  formatLevel,
+  isPrivileged,
+  isSameLevel,
+  type LevelVersion,
+  policyOf,
+  strictness,
+} from '../pod-security/policy.ts';
 
 const annotationPrefix = 'pod-security.kubernetes.io/';
 /** Maximum number of Pods to check when the level of a namespace becomes stricter. */
@@ -29,7 +36,7 @@ const templates: { readonly [resource: string]: (object: KubeObject) => PodTempl
 };
 
 /** Pod subresources that cannot change the Pod spec. */
-const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status']);
+const ignoredSubresources = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status']);
 
 /**
  * PodSecurity plugin: Pods must meet the level of their namespace. Workloads only get warnings about their Pod
@@ -45,16 +52,20 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
     if (!found) throw internalError(`failed to lookup namespace ${JSON.stringify(namespace)}`);
     const { policy } = policyOf(found.metadata.labels);
     if (isPrivileged(policy)) {
-      note(attributes, 'enforce-policy', 'privileged:latest');
+      addAuditAnnotation(attributes, 'enforce-policy', 'privileged:latest');
       return;
     }
     const object = attributes.object as Pod;
     if (operation === 'UPDATE' && !isSignificant(object, attributes.oldObject as Pod)) return;
-    note(attributes, 'enforce-policy', printed(policy.enforce));
+    addAuditAnnotation(attributes, 'enforce-policy', formatLevel(policy.enforce));
     const violations = violationsOf(policy.enforce, object.metadata, object.spec!);
-    inform(attributes, policy, object, violations.length === 0);
+    addWarnings(attributes, policy, object, violations.length === 0);
     if (violations.length === 0) return;
-    throw forbidden(pod, attributes.name, `violates PodSecurity "${printed(policy.enforce)}": ${detailed(violations)}`);
+    throw forbidden(
+      pod,
+      attributes.name,
+      `violates PodSecurity "${formatLevel(policy.enforce)}": ${detailed(violations)}`,
+    );
   }
 
   function checkWorkload(attributes: Attributes): void {
@@ -63,7 +74,7 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
     const { policy } = policyOf(found.metadata.labels);
     if (policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
     const template = templates[resourceOf(attributes.resource.kind)]!(attributes.object!);
-    if (template?.spec) inform(attributes, policy, template, true);
+    if (template?.spec) addWarnings(attributes, policy, template, true);
   }
 
   function checkNamespace(attributes: Attributes): void {
@@ -75,16 +86,16 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
       throw invalid(namespaceKind, attributes.name, faults);
     }
     if (!old || isSameLevel(policy.enforce, old.policy.enforce) || policy.enforce.level === 'privileged') return;
-    const isLooser =
+    const isLessStrict =
       policy.enforce.version === old.policy.enforce.version &&
       strictness(policy.enforce.level) <= strictness(old.policy.enforce.level);
-    if (isLooser) return;
+    if (isLessStrict) return;
     for (const warning of warningsOf(object.metadata.name!, policy.enforce)) attributes.context.warnings.add(warning);
   }
 
   /** Existing Pods keep running; violations are only returned as warnings. */
   function* warningsOf(namespace: string, enforce: LevelVersion): Generator<string> {
-    const all = inOrderOfInterest(pods.list(namespace));
+    const all = sortByController(pods.list(namespace));
     const named = new Map<string, string[]>();
     for (const each of all.slice(0, maxPodsToCheck)) {
       const violations = violationsOf(enforce, each.metadata, each.spec!);
@@ -98,7 +109,7 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
       yield `new PodSecurity enforce level only checked against the first ${maxPodsToCheck} of ${all.length} existing pods`;
     }
     if (named.size === 0) return;
-    yield `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(printed(enforce))}`;
+    yield `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(formatLevel(enforce))}`;
     yield* [...named].map(([reasons, names]) => `${summarized(names)}: ${reasons}`).sort();
   }
 
@@ -106,7 +117,7 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
     name: 'PodSecurity',
     handles({ operation, resource: { kind }, subresource }) {
       if (operation !== 'CREATE' && operation !== 'UPDATE') return false;
-      if (isResource(kind, pod)) return !harmless.has(subresource);
+      if (isResource(kind, pod)) return !ignoredSubresources.has(subresource);
       return subresource === '' && (isResource(kind, namespaceKind) || templates[resourceOf(kind)] !== undefined);
     },
     validate(attributes) {
@@ -118,12 +129,12 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
   };
 }
 
-function note({ context }: Attributes, name: string, value: string): void {
+function addAuditAnnotation({ context }: Attributes, name: string, value: string): void {
   context.auditAnnotations.set(`${annotationPrefix}${name}`, value);
 }
 
 /** Adds audit annotations and warnings for violations of the audit and warn levels. */
-function inform(
+function addWarnings(
   attributes: Attributes,
   { audit, warn }: { readonly audit: LevelVersion; readonly warn: LevelVersion },
   { metadata, spec }: PodTemplateSpec,
@@ -131,12 +142,16 @@ function inform(
 ): void {
   const audited = violationsOf(audit, metadata, spec!);
   if (audited.length > 0) {
-    note(attributes, 'audit-violations', `would violate PodSecurity "${printed(audit)}": ${detailed(audited)}`);
+    addAuditAnnotation(
+      attributes,
+      'audit-violations',
+      `would violate PodSecurity "${formatLevel(audit)}": ${detailed(audited)}`,
+    );
   }
   if (!isAllowed) return;
   const warned = violationsOf(warn, metadata, spec!);
   if (warned.length === 0) return;
-  attributes.context.warnings.add(`would violate PodSecurity "${printed(warn)}": ${detailed(warned)}`);
+  attributes.context.warnings.add(`would violate PodSecurity "${formatLevel(warn)}": ${detailed(warned)}`);
 }
 
 /**
@@ -158,7 +173,7 @@ function isSignificant({ spec }: Pod, { spec: before }: Pod): boolean {
  * Sorts the first Pod of each controller to the front, because the others of the same controller are most likely
  * identical.
  */
-function inOrderOfInterest(pods: readonly Pod[]): readonly Pod[] {
+function sortByController(pods: readonly Pod[]): readonly Pod[] {
   const seen = new Set<string>();
   const first: Pod[] = [];
   const others: Pod[] = [];

@@ -1,6 +1,6 @@
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { type PriorityClass, priorityClass } from '@kruise/api/scheduling/priorityclass';
-import { type AdmissionPlugin, type Attributes, draftOf, isAbout, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, draftOf, forbiddenWrite, isWriteTo } from '../admission.ts';
 import { derived, type Lookup } from '../lookup.ts';
 
 /** Priority plugin: sets the priority and preemption policy of a Pod from its PriorityClass. */
@@ -21,14 +21,14 @@ export function priority(lookup: Lookup): AdmissionPlugin {
     let found: PriorityClass | undefined;
     if (spec.priorityClassName) {
       found = classes.get(spec.priorityClassName);
-      if (!found) throw refuse(attributes, `no PriorityClass with name ${spec.priorityClassName} was found`);
+      if (!found) throw forbiddenWrite(attributes, `no PriorityClass with name ${spec.priorityClassName} was found`);
     } else {
       found = defaultClass();
       if (found) spec.priorityClassName = found.metadata.name!;
     }
     const value = found?.value ?? 0;
     if (spec.priority != null && spec.priority !== value) {
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
       );
@@ -37,7 +37,7 @@ export function priority(lookup: Lookup): AdmissionPlugin {
     const policy = found ? found.preemptionPolicy : 'PreemptLowerPriority';
     if (policy == null) return;
     if (spec.preemptionPolicy != null && spec.preemptionPolicy !== policy) {
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
       );
@@ -49,18 +49,18 @@ export function priority(lookup: Lookup): AdmissionPlugin {
     name: 'Priority',
     handles: (attributes) =>
       (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') &&
-      (isAbout(attributes, pod) || isAbout(attributes, priorityClass)),
+      (isWriteTo(attributes, pod) || isWriteTo(attributes, priorityClass)),
     mutate(attributes) {
-      if (!isAbout(attributes, pod)) return;
+      if (!isWriteTo(attributes, pod)) return;
       if (attributes.operation === 'CREATE') admitPod(attributes);
       else keepPriority(attributes);
     },
     validate(attributes) {
-      if (!isAbout(attributes, priorityClass)) return;
+      if (!isWriteTo(attributes, priorityClass)) return;
       const object = attributes.object as PriorityClass;
       const already = object.globalDefault ? defaultClass() : undefined;
       if (!already || (attributes.operation === 'UPDATE' && already.metadata.name === object.metadata.name)) return;
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         `PriorityClass ${already.metadata.name} is already marked as default. Only one default can exist`,
       );

@@ -14,7 +14,7 @@ import {
   subtractQuantities,
   zeroQuantity,
 } from '@kruise/values/quantity';
-import { type AdmissionPlugin, type Attributes, isResource, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, forbiddenWrite, isResource } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
 /** Resources that no quota counts: events, and reviews that are not stored. */
@@ -36,7 +36,7 @@ const attempts = 4;
 
 type Waiter = {
   readonly attributes: Attributes;
-  readonly settle: (error?: unknown) => void;
+  readonly resolve: (error?: unknown) => void;
 };
 
 /**
@@ -52,7 +52,7 @@ export function resourceQuotas(lookup: Lookup, writeStatus: (quota: ResourceQuot
     return new Promise((resolve, reject) => {
       const waiter = {
         attributes,
-        settle: (error?: unknown) => (error === undefined ? resolve() : reject(error as Error)),
+        resolve: (error?: unknown) => (error === undefined ? resolve() : reject(error as Error)),
       };
       const queue = queues.get(attributes.namespace);
       if (queue) queue.push(waiter);
@@ -79,10 +79,10 @@ export function resourceQuotas(lookup: Lookup, writeStatus: (quota: ResourceQuot
       const failed = await writeAll(current, counted.quotas);
       const [error] = failed.values();
       if (error === undefined || attempt === attempts || !isConflict(error)) {
-        for (const { settle } of pending) settle(error);
+        for (const { resolve } of pending) resolve(error);
         return;
       }
-      await lookup.caughtUp();
+      await lookup.waitForCurrent();
       current = quotas.list(namespace).filter(({ metadata }) => failed.has(metadata.name!));
     }
   }
@@ -127,13 +127,13 @@ function countAll(
       const after = count(quotas, waiter.attributes);
       // A dry run is checked but consumes no quota.
       if (after === quotas || waiter.attributes.dryRun) {
-        waiter.settle();
+        waiter.resolve();
         continue;
       }
       quotas = after;
       pending.push(waiter);
     } catch (error) {
-      waiter.settle(error);
+      waiter.resolve(error);
     }
   }
   return { quotas, pending };
@@ -171,7 +171,7 @@ function count(quotas: readonly ResourceQuota[], attributes: Attributes): readon
   const usage = evaluator.usage(object, nowMs);
   const negative = [...usage].filter(([, amount]) => quantitySign(amount) < 0).map(([name]) => name);
   if (negative.length > 0) {
-    throw refuse(attributes, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
+    throw forbiddenWrite(attributes, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   }
   const growth = operation === 'UPDATE' ? grownBy(usage, evaluator.usage(oldObject, nowMs)) : usage;
 
@@ -194,9 +194,9 @@ function checkCountable(attributes: Attributes, evaluator: QuotaEvaluator, { met
     .filter((name) => evaluator.counts(name))
     .sort();
   const lacking = evaluator.lacks?.(names, attributes.object) ?? '';
-  if (lacking !== '') throw refuse(attributes, `failed quota: ${metadata.name}: ${lacking}`);
+  if (lacking !== '') throw forbiddenWrite(attributes, `failed quota: ${metadata.name}: ${lacking}`);
   if (names.every((name) => status?.used?.[name] !== undefined)) return;
-  throw refuse(attributes, `status unknown for quota: ${metadata.name}, resources: ${names.join(',')}`);
+  throw forbiddenWrite(attributes, `status unknown for quota: ${metadata.name}, resources: ${names.join(',')}`);
 }
 
 function grownBy(usage: Amounts, before: Amounts): Amounts {
@@ -225,7 +225,7 @@ function checkLimits(attributes: Attributes, { metadata, status }: ResourceQuota
   if (exceeded.length === 0) return;
   const print = (amounts: Amounts) =>
     exceeded.flatMap((name) => (amounts.has(name) ? [`${name}=${formatQuantity(amounts.get(name)!)}`] : [])).join(',');
-  throw refuse(
+  throw forbiddenWrite(
     attributes,
     `exceeded quota: ${metadata.name}, requested: ${print(requested)}, used: ${print(used)}, limited: ${print(hard)}`,
   );

@@ -21,11 +21,11 @@ async function grant(name: string, rules: readonly PolicyRule[]): Promise<void> 
   await bind(server.client, name, { kind: 'Role', name }, 'bob');
 }
 
-function bind(client: Client, name: string, ref: { readonly kind: string; readonly name: string }, who = 'eve') {
+function bind(client: Client, name: string, ref: { readonly kind: string; readonly name: string }, user = 'eve') {
   return client.create(roleBinding, {
     metadata: { name, namespace: place },
     roleRef: { apiGroup, ...ref },
-    subjects: [{ kind: 'User', name: who }],
+    subjects: [{ kind: 'User', name: user }],
   });
 }
 
@@ -45,7 +45,7 @@ before(async () => {
   await grant('held', [readPods, { verbs, apiGroups: [apiGroup], resources: ['roles', 'rolebindings'] }]);
   await server.client.create(clusterRole, { metadata: { name: 'pod-reader' }, rules: [readPods] });
   await server.client.create(clusterRole, { metadata: { name: 'role-writer' }, rules: [writeRoles] });
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
 });
 after(() => server.close());
 
@@ -93,13 +93,13 @@ test('a user with the bind permission may bind a role with other permissions', a
   await grant('may-bind', [
     { verbs: ['bind'], apiGroups: [apiGroup], resources: ['clusterroles'], resourceNames: ['role-writer'] },
   ]);
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   assert.equal(await refusal(bind(bob, 'bound', { kind: 'ClusterRole', name: 'role-writer' })), 'done');
 });
 
 test('a user with the escalate permission may write any permission into a role', async () => {
   await grant('may-escalate', [{ verbs: ['escalate'], apiGroups: [apiGroup], resources: ['roles'] }]);
-  await server.core.feed.caughtUp();
+  await server.core.feed.waitForCurrent();
   assert.equal(await refusal(write('anything', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }])), 'done');
 });
 

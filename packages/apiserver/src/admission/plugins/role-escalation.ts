@@ -7,7 +7,7 @@ import type { Authorizer, Attributes as Wanted } from '../../authorization/autho
 import type { Rbac } from '../../authorization/rbac.ts';
 import { printedParts, quoted, uncovered } from '../../authorization/rule.ts';
 import type { KubeObject } from '../../object.ts';
-import { type AdmissionPlugin, type Attributes, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, forbiddenWrite } from '../admission.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const bindings: ReadonlySet<string> = new Set(['rolebindings', 'clusterrolebindings']);
@@ -25,7 +25,7 @@ type Binding = KubeObject & { readonly roleRef?: RoleRef | null };
  * bind a role whose permissions they hold, or that they may `bind`.
  */
 export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlugin {
-  async function may(
+  async function isAllowed(
     attributes: Attributes,
     verb: 'escalate' | 'bind',
     plural: string,
@@ -49,30 +49,30 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
   /** Refuses the write unless the user already holds every wanted rule. */
   function confirmNoEscalation(attributes: Attributes, wanted: readonly PolicyRule[]): void {
     const { user } = attributes.context;
-    const { held, missing } = heldBy(attributes);
+    const { held, missing } = rulesOfUser(attributes);
     const lacking = uncovered(wanted, held);
     if (lacking.length === 0) return;
     const errors = missing.length > 0 ? `; resolution errors: [${missing.join(' ')}]` : '';
-    throw refuse(
+    throw forbiddenWrite(
       attributes,
       `user ${JSON.stringify(user.username)} (groups=${quoted(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${printedParts(lacking).join('\n')}${errors}`,
     );
   }
 
-  function heldBy({ context, resource, namespace }: Attributes) {
+  function rulesOfUser({ context, resource, namespace }: Attributes) {
     const { grants, missing } = rbac.grantsOf(context.user, resource.kind.scope === 'Namespaced' ? namespace : '');
     return { held: Array.from(grants, ({ rule }) => rule), missing };
   }
 
   async function checkRole(attributes: Attributes): Promise<void> {
     const { object, oldObject, resource, context } = attributes;
-    if (await may(attributes, 'escalate', resource.kind.plural, context.info.name)) return;
+    if (await isAllowed(attributes, 'escalate', resource.kind.plural, context.info.name)) return;
     confirmNoEscalation(attributes, (object as Role).rules ?? []);
     // An aggregated role collects the rules of any role with a matching label, and removing the aggregation rule keeps
     // the collected rules, so both need every permission.
     if (!isAggregated(object) && !isAggregated(oldObject)) return;
-    if (uncovered(fullAuthority, heldBy(attributes).held).length === 0) return;
-    throw refuse(attributes, 'must have cluster-admin privileges to use the aggregationRule');
+    if (uncovered(fullAuthority, rulesOfUser(attributes).held).length === 0) return;
+    throw forbiddenWrite(attributes, 'must have cluster-admin privileges to use the aggregationRule');
   }
 
   async function checkBinding(attributes: Attributes): Promise<void> {
@@ -80,7 +80,7 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
     // Validation refuses a binding without a role.
     if (!roleRef) return;
     const plural = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles';
-    if (await may(attributes, 'bind', plural, roleRef.name)) return;
+    if (await isAllowed(attributes, 'bind', plural, roleRef.name)) return;
     const rules = rbac.rulesOf(roleRef, attributes.namespace);
     if (!rules) throw notFound(attributes.resource.kind, roleRef.name);
     confirmNoEscalation(attributes, rules);

@@ -5,7 +5,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { amountsOf, type ResourceList } from '@kruise/machinery/resource-list';
 import type { Draft } from '@kruise/schema/draft';
 import { compareQuantities } from '@kruise/values/quantity';
-import { type AdmissionPlugin, type Attributes, draftOf, isAbout, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, draftOf, forbiddenWrite, isWriteTo } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
 /** RuntimeClass plugin: sets the overhead of a Pod and merges the scheduling constraints of its RuntimeClass. */
@@ -20,9 +20,9 @@ export function runtimeClasses(lookup: Lookup): AdmissionPlugin {
   }
 
   async function missed(attributes: Attributes, name: string): Promise<RuntimeClass> {
-    await lookup.caughtUp();
+    await lookup.waitForCurrent();
     const found = classes.get(name);
-    if (!found) throw refuse(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
+    if (!found) throw forbiddenWrite(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
     return found;
   }
 
@@ -33,7 +33,7 @@ export function runtimeClasses(lookup: Lookup): AdmissionPlugin {
 
   return {
     name: 'RuntimeClass',
-    handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, pod),
+    handles: (attributes) => attributes.operation === 'CREATE' && isWriteTo(attributes, pod),
     mutate: (attributes) =>
       withClass(attributes, (found) => {
         if (!found) return;
@@ -50,16 +50,20 @@ function setOverhead(attributes: Attributes, { overhead }: RuntimeClass): void {
   if (!overhead) return;
   const spec = draftOf<Pod>(attributes).spec!;
   const fixed = overhead.podFixed ?? {};
-  if (Object.keys(spec.overhead ?? {}).length > 0 && !isEqual(spec.overhead!, fixed)) throw refuse(attributes, differs);
+  if (Object.keys(spec.overhead ?? {}).length > 0 && !isEqual(spec.overhead!, fixed))
+    throw forbiddenWrite(attributes, differs);
   spec.overhead = { ...fixed };
 }
 
 function checkOverhead(attributes: Attributes, found: RuntimeClass | undefined): void {
   const given = (attributes.object as Pod).spec?.overhead;
   if (found?.overhead) {
-    if (!isEqual(given ?? {}, found.overhead.podFixed ?? {})) throw refuse(attributes, differs);
+    if (!isEqual(given ?? {}, found.overhead.podFixed ?? {})) throw forbiddenWrite(attributes, differs);
   } else if (given != null) {
-    throw refuse(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+    throw forbiddenWrite(
+      attributes,
+      'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    );
   }
 }
 
@@ -77,7 +81,7 @@ function setScheduling(attributes: Attributes, { scheduling }: RuntimeClass): vo
   for (const [key, value] of Object.entries(wanted)) {
     const own = spec.nodeSelector?.[key];
     if (own === undefined || own === value) continue;
-    throw refuse(
+    throw forbiddenWrite(
       attributes,
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
     );

@@ -5,7 +5,7 @@ import { randomSuffix } from '@kruise/machinery/generated-names';
 import type { Draft } from '@kruise/schema/draft';
 import { after } from '@kruise/values/clock';
 import { type Random, randomInteger } from '@kruise/values/random';
-import { type AdmissionPlugin, type Attributes, draftOf, isResource, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, draftOf, forbiddenWrite, isResource } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
@@ -31,19 +31,19 @@ export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
     use: (account: ServiceAccount) => void,
   ): void | Promise<void> {
     const account = accounts.get(name, attributes.namespace);
-    return account ? use(account) : awaited(attributes, name).then(use);
+    return account ? use(account) : waitForAccount(attributes, name).then(use);
   }
 
-  async function awaited(attributes: Attributes, name: string): Promise<ServiceAccount> {
+  async function waitForAccount(attributes: Attributes, name: string): Promise<ServiceAccount> {
     const { context, namespace } = attributes;
     const pauseMs = 100 + randomInteger(context.random, 100);
     for (let attempt = 0; attempt < (name === 'default' ? defaultAttempts : 1); attempt++) {
       if (attempt > 0) await after(context.clock, pauseMs, context.signal);
-      await lookup.caughtUp();
+      await lookup.waitForCurrent();
       const found = accounts.get(name, namespace);
       if (found) return found;
     }
-    throw refuse(
+    throw forbiddenWrite(
       attributes,
       `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
     );
@@ -80,7 +80,10 @@ export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
       const name = object.spec?.serviceAccountName;
       if (!name) {
         const { namespace } = attributes;
-        throw refuse(attributes, `no service account specified for pod ${namespace}/${object.metadata.name ?? ''}`);
+        throw forbiddenWrite(
+          attributes,
+          `no service account specified for pod ${namespace}/${object.metadata.name ?? ''}`,
+        );
       }
       return withAccount(attributes, name, (account) => {
         if (!enforces(account)) return;
@@ -97,11 +100,11 @@ function isMirror({ metadata }: Pod): boolean {
 
 function checkMirror(attributes: Attributes): void {
   const { spec } = attributes.object as Pod;
-  if (spec?.serviceAccountName) throw refuse(attributes, 'a mirror pod may not reference service accounts');
-  if (referencesSecrets(spec!)) throw refuse(attributes, 'a mirror pod may not reference secrets');
+  if (spec?.serviceAccountName) throw forbiddenWrite(attributes, 'a mirror pod may not reference service accounts');
+  if (referencesSecrets(spec!)) throw forbiddenWrite(attributes, 'a mirror pod may not reference secrets');
   for (const { projected } of spec?.volumes ?? []) {
     if (projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken)) {
-      throw refuse(attributes, 'a mirror pod may not use ServiceAccountToken volume projections');
+      throw forbiddenWrite(attributes, 'a mirror pod may not use ServiceAccountToken volume projections');
     }
   }
 }
@@ -149,7 +152,7 @@ function checkSecrets(attributes: Attributes, account: ServiceAccount): void {
   const accountName = account.metadata.name;
   for (const { secret } of spec?.volumes ?? []) {
     if (!secret || mountable.has(secret.secretName ?? '')) continue;
-    throw refuse(
+    throw forbiddenWrite(
       attributes,
       `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ${accountName} does not reference that secret`,
     );
@@ -159,7 +162,7 @@ function checkSecrets(attributes: Attributes, account: ServiceAccount): void {
   const pullable = new Set(account.imagePullSecrets?.map(({ name }) => name));
   for (const [index, { name = '' }] of (spec?.imagePullSecrets ?? []).entries()) {
     if (pullable.has(name)) continue;
-    throw refuse(
+    throw forbiddenWrite(
       attributes,
       `imagePullSecrets[${index}].name="${name}" is not allowed because service account ${accountName} does not reference that imagePullSecret`,
     );
@@ -185,7 +188,7 @@ function checkContainers(
   for (const container of containers) {
     for (const [name, where] of secretsOf(container)) {
       if (mountable.has(name)) continue;
-      throw refuse(
+      throw forbiddenWrite(
         attributes,
         `${title} ${container.name} with ${where} referencing secret.secretName="${name}" is not allowed because service account ${account.metadata.name} does not reference that secret`,
       );

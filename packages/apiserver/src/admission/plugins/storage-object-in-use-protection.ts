@@ -1,7 +1,7 @@
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { KubeObject } from '../../object.ts';
-import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
+import { type AdmissionPlugin, draftOf, isWriteTo } from '../admission.ts';
 
 /**
  * StorageObjectInUseProtection plugin: adds finalizers that keep deleted PersistentVolumes and PVCs while they are in
@@ -11,10 +11,10 @@ export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   handles: (attributes) =>
     attributes.operation === 'CREATE' &&
-    (isAbout(attributes, persistentVolume) || isAbout(attributes, persistentVolumeClaim)),
+    (isWriteTo(attributes, persistentVolume) || isWriteTo(attributes, persistentVolumeClaim)),
   mutate(attributes) {
     const { metadata } = draftOf<KubeObject>(attributes);
-    const finalizer = isAbout(attributes, persistentVolume)
+    const finalizer = isWriteTo(attributes, persistentVolume)
       ? 'kubernetes.io/pv-protection'
       : 'kubernetes.io/pvc-protection';
     const finalizers = (metadata.finalizers ??= []);

@@ -12,17 +12,23 @@ import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { KubeObject } from '../../object.ts';
 import type { ResourceRegistry } from '../../registry.ts';
 import type { Resource } from '../../resource.ts';
-import { type AdmissionPlugin, type Attributes, isResource, refuse } from '../admission.ts';
+import { type AdmissionPlugin, type Attributes, forbiddenWrite, isResource } from '../admission.ts';
 import { bindingsOf } from '../expressions.ts';
 import { derived, type Lookup } from '../lookup.ts';
-import { type Criteria, createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
+import { type Criteria, convertToTarget, createMatcher, isExempt, type Target } from '../matching.ts';
 import { ConfigurationError, createKinds, paramsOf } from '../policy/params.ts';
-import { type Breach, type CompiledPolicy, compilePolicy, criteriaOf, evaluatePolicy } from '../policy/policy.ts';
+import {
+  type CompiledPolicy,
+  compilePolicy,
+  criteriaOf,
+  evaluatePolicy,
+  type PolicyViolation,
+} from '../policy/policy.ts';
 
 type Binding = { readonly binding: ValidatingAdmissionPolicyBinding; readonly criteria: Criteria };
 
 /** Denial, with the policy and binding that caused it. */
-type Denial = Omit<Breach, 'index'> & { readonly policy: string; readonly binding?: string };
+type Denial = Omit<PolicyViolation, 'index'> & { readonly policy: string; readonly binding?: string };
 
 const codes: { readonly [reason: string]: number } = {
   Unauthorized: 401,
@@ -99,19 +105,19 @@ export function validatingAdmissionPolicies(
       );
       return denials;
     }
-    const noted = new Map<string, Set<string>>();
+    const auditAnnotations = new Map<string, Set<string>>();
     for (const binding of bound) {
       if (!matcher.match(binding.criteria, attributes)) continue;
       try {
         const params = await parametersOf(policy, binding, attributes, paramResource);
         for (const each of params) {
-          denials.push(...(await tryBinding(policy, binding, attributes, target, each, noted)));
+          denials.push(...(await tryBinding(policy, binding, attributes, target, each, auditAnnotations)));
         }
       } catch (error) {
         misconfigured(error, binding);
       }
     }
-    for (const [key, values] of noted)
+    for (const [key, values] of auditAnnotations)
       attributes.context.auditAnnotations.set(`${name}/${key}`, [...values].join(', '));
     return denials;
   }
@@ -122,32 +128,32 @@ export function validatingAdmissionPolicies(
     attributes: Attributes,
     target: Target,
     params: KubeObject | undefined,
-    noted: Map<string, Set<string>>,
+    auditAnnotations: Map<string, Set<string>>,
   ): Promise<Denial[]> {
     const objects = {
-      object: await shownTo(target, attributes, attributes.object),
-      oldObject: await shownTo(target, attributes, attributes.oldObject),
+      object: await convertToTarget(target, attributes, attributes.object),
+      oldObject: await convertToTarget(target, attributes, attributes.oldObject),
     };
     const namespace = namespaceOf(attributes);
     const values = bindingsOf(attributes, target, objects, { authorizer, namespace, params });
     const { breaches, annotations, failures } = evaluatePolicy(policy, values);
     for (const [key, value] of annotations) {
-      const seen = noted.get(key) ?? new Set();
-      noted.set(key, seen.add(value.slice(0, maxAnnotationLength)));
+      const seen = auditAnnotations.get(key) ?? new Set();
+      auditAnnotations.set(key, seen.add(value.slice(0, maxAnnotationLength)));
     }
-    const whose = { policy: policy.policy.metadata.name!, binding: binding.metadata.name! };
+    const source = { policy: policy.policy.metadata.name!, binding: binding.metadata.name! };
     const actions: readonly string[] = binding.spec?.validationActions ?? [];
-    for (const breach of breaches) {
-      if (actions.includes('Audit')) noteBreach(attributes, binding, breach);
+    for (const violation of breaches) {
+      if (actions.includes('Audit')) noteBreach(attributes, binding, violation);
       if (actions.includes('Warn')) {
         attributes.context.warnings.add(
-          `Validation failed for ValidatingAdmissionPolicy '${whose.policy}' with binding '${whose.binding}': ${breach.message}`,
+          `Validation failed for ValidatingAdmissionPolicy '${source.policy}' with binding '${source.binding}': ${violation.message}`,
         );
       }
     }
     return [
-      ...(actions.includes('Deny') ? breaches.map(({ index: _, ...breach }) => ({ ...whose, ...breach })) : []),
-      ...failures.map((message) => ({ ...whose, message })),
+      ...(actions.includes('Deny') ? breaches.map(({ index: _, ...violation }) => ({ ...source, ...violation })) : []),
+      ...failures.map((message) => ({ ...source, message })),
     ];
   }
 
@@ -174,7 +180,7 @@ function printedKind({ apiVersion = '', kind = '' }: { readonly apiVersion?: str
 function noteBreach(
   { context }: Attributes,
   { metadata, spec }: ValidatingAdmissionPolicyBinding,
-  { index, message }: Breach,
+  { index, message }: PolicyViolation,
 ): void {
   const failure = {
     message,
@@ -187,8 +193,8 @@ function noteBreach(
 }
 
 function denied(attributes: Attributes, { policy, binding, message, reason = 'Invalid' }: Denial): StatusError {
-  const whose = binding === undefined ? '' : ` with binding '${binding}'`;
-  const text = `ValidatingAdmissionPolicy '${policy}'${whose} denied request: ${message}`;
-  const { status } = refuse(attributes, text, [{ message: text }]);
+  const source = binding === undefined ? '' : ` with binding '${binding}'`;
+  const text = `ValidatingAdmissionPolicy '${policy}'${source} denied request: ${message}`;
+  const { status } = forbiddenWrite(attributes, text, [{ message: text }]);
   return new StatusError({ ...status, reason, code: codes[reason] ?? 422 });
 }

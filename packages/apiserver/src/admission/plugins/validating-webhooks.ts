@@ -7,9 +7,9 @@ import type { ResourceRegistry } from '../../registry.ts';
 import { WebhookCallError, type WebhookCaller } from '../../webhook/caller.ts';
 import type { AdmissionPlugin, Attributes } from '../admission.ts';
 import { derived, type Lookup } from '../lookup.ts';
-import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
+import { convertToTarget, createMatcher, isExempt, type Target } from '../matching.ts';
 import { type Hook, hooksOf, type Invocation, meetsHookConditions } from '../webhooks/hooks.ts';
-import { ask, callFailure } from '../webhooks/review.ts';
+import { callFailure, callWebhook } from '../webhooks/review.ts';
 
 /** ValidatingAdmissionWebhook plugin: calls the validating webhooks in parallel. */
 export function validatingWebhooks(
@@ -21,9 +21,9 @@ export function validatingWebhooks(
   const matcher = createMatcher(lookup, resources);
   const hooks = derived(lookup.of(validatingWebhookConfiguration), (all) => hooksOf<ValidatingWebhook>(all));
 
-  async function askOne(hook: Hook, attributes: Attributes, invocation: Invocation, index: number): Promise<void> {
+  async function callHook(hook: Hook, attributes: Attributes, invocation: Invocation, index: number): Promise<void> {
     try {
-      await ask(caller, hook, attributes, invocation, false);
+      await callWebhook(caller, hook, attributes, invocation, false);
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
       if (!hook.failsOpen) throw callFailure(hook, error);
@@ -36,18 +36,18 @@ export function validatingWebhooks(
 
   return {
     name: 'ValidatingAdmissionWebhook',
-    handles: (attributes) => matcher.concerned(hooks(), attributes).length > 0 && !isExempt(attributes),
+    handles: (attributes) => matcher.candidates(hooks(), attributes).length > 0 && !isExempt(attributes),
     async validate(attributes) {
       const relevant: { readonly hook: Hook; readonly invocation: Invocation }[] = [];
-      for (const [, hook] of matcher.concerned(hooks(), attributes)) {
+      for (const [, hook] of matcher.candidates(hooks(), attributes)) {
         const target = matcher.match(hook.criteria, attributes);
         if (!target) continue;
-        const invocation = await shown(target, attributes);
+        const invocation = await toInvocation(target, attributes);
         if (meetsHookConditions(authorizer, hook, attributes, invocation)) relevant.push({ hook, invocation });
       }
       if (relevant.length === 0) return;
       const outcomes = await Promise.allSettled(
-        relevant.map(({ hook, invocation }, index) => askOne(hook, attributes, invocation, index)),
+        relevant.map(({ hook, invocation }, index) => callHook(hook, attributes, invocation, index)),
       );
       const refused = outcomes.find((outcome) => outcome.status === 'rejected');
       if (refused) throw refused.reason;
@@ -55,10 +55,10 @@ export function validatingWebhooks(
   };
 }
 
-async function shown(target: Target, attributes: Attributes): Promise<Invocation> {
+async function toInvocation(target: Target, attributes: Attributes): Promise<Invocation> {
   return {
     target,
-    object: await shownTo(target, attributes, attributes.object),
-    oldObject: await shownTo(target, attributes, attributes.oldObject),
+    object: await convertToTarget(target, attributes, attributes.object),
+    oldObject: await convertToTarget(target, attributes, attributes.oldObject),
   };
 }

@@ -60,11 +60,12 @@ function checksOf(level: Exclude<Level, 'privileged'>, version: LevelVersion['ve
 }
 
 function selectChecks(level: Exclude<Level, 'privileged'>, minor: number): readonly Check[] {
-  const inForce = ({ versions }: Standard) => versions.findLast(({ since }) => since <= minor)?.check;
-  const strict = level === 'restricted' ? standards.filter((each) => each.level === 'restricted' && inForce(each)) : [];
+  const findCheck = ({ versions }: Standard) => versions.findLast(({ since }) => since <= minor)?.check;
+  const strict =
+    level === 'restricted' ? standards.filter((each) => each.level === 'restricted' && findCheck(each)) : [];
   const replaced = new Set(strict.map(({ replaces }) => replaces));
   const base = standards.filter(({ id, level: own }) => own === 'baseline' && !replaced.has(id));
-  return [...base, ...strict].flatMap((each) => inForce(each) ?? []);
+  return [...base, ...strict].flatMap((each) => findCheck(each) ?? []);
 }
 
 const list = (values: Iterable<string>): string => [...values].map((value) => `"${value}"`).join(', ');
@@ -74,8 +75,8 @@ const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort
 
 type Names = readonly string[];
 
-function namesOf(pod: Subject, isBad: (container: Container | EphemeralContainer) => boolean): Names {
-  return pod.containers.filter(isBad).map(({ name }) => name);
+function namesOf(pod: Subject, isViolation: (container: Container | EphemeralContainer) => boolean): Names {
+  return pod.containers.filter(isViolation).map(({ name }) => name);
 }
 
 function containers(names: Names): string {
@@ -194,26 +195,26 @@ const confined = new Set(['RuntimeDefault', 'Localhost']);
 
 const appArmorProfile: Check = (pod) => {
   const ofPod = pod.spec.securityContext?.appArmorProfile?.type;
-  const isBad = (type: string | undefined) => type !== undefined && !confined.has(type);
-  const names = namesOf(pod, ({ securityContext }) => isBad(securityContext?.appArmorProfile?.type));
+  const isViolation = (type: string | undefined) => type !== undefined && !confined.has(type);
+  const names = namesOf(pod, ({ securityContext }) => isViolation(securityContext?.appArmorProfile?.type));
   const types = [ofPod, ...pod.containers.map(({ securityContext }) => securityContext?.appArmorProfile?.type)];
   const annotations = sorted(
     Object.entries(pod.annotations)
       .filter(([name, value]) => name.startsWith(appArmorPrefix) && !isUsualAppArmor(value))
       .map(([name, value]) => `${name}=${quote(value)}`),
   );
-  const who = [
-    ...(isBad(ofPod) || names.length > 0 ? [setters(isBad(ofPod), names)] : []),
+  const subject = [
+    ...(isViolation(ofPod) || names.length > 0 ? [setters(isViolation(ofPod), names)] : []),
     ...(annotations.length > 0 ? [plural(annotations.length, 'annotation')] : []),
   ];
-  if (who.length === 0) return undefined;
+  if (subject.length === 0) return undefined;
   const values = [
-    ...sorted(types.flatMap((type) => (type !== undefined && isBad(type) ? [type] : []))),
+    ...sorted(types.flatMap((type) => (type !== undefined && isViolation(type) ? [type] : []))),
     ...annotations,
   ];
   return {
     reason: plural(values.length, 'forbidden AppArmor profile'),
-    detail: `${who.join(' and ')} must not set AppArmor profile type to ${list(values)}`,
+    detail: `${subject.join(' and ')} must not set AppArmor profile type to ${list(values)}`,
   };
 };
 
@@ -226,11 +227,11 @@ const seLinuxTypes = new Set(['', 'container_t', 'container_init_t', 'container_
 function seLinuxOptions(allowed: ReadonlySet<string>): Check {
   return (pod) => {
     type Options = NonNullable<NonNullable<PodSpec['securityContext']>['seLinuxOptions']>;
-    const isBad = (options: Options | null | undefined) =>
+    const isViolation = (options: Options | null | undefined) =>
       options != null && (!allowed.has(options.type ?? '') || !!options.user || !!options.role);
     const ofPod = pod.spec.securityContext?.seLinuxOptions;
-    const names = namesOf(pod, ({ securityContext }) => isBad(securityContext?.seLinuxOptions));
-    if (!isBad(ofPod) && names.length === 0) return undefined;
+    const names = namesOf(pod, ({ securityContext }) => isViolation(securityContext?.seLinuxOptions));
+    if (!isViolation(ofPod) && names.length === 0) return undefined;
     const all = [ofPod, ...pod.containers.map(({ securityContext }) => securityContext?.seLinuxOptions)].filter(
       (options) => options != null,
     );
@@ -242,7 +243,7 @@ function seLinuxOptions(allowed: ReadonlySet<string>): Check {
     ];
     return {
       reason: 'seLinuxOptions',
-      detail: `${setters(isBad(ofPod), names)} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`,
+      detail: `${setters(isViolation(ofPod), names)} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`,
     };
   };
 }
@@ -298,15 +299,15 @@ function isUsualSeccomp(value: string): boolean {
 }
 
 const seccompBaseline: Check = (pod) => {
-  const isBad = (type: string | undefined) => type !== undefined && !confined.has(type);
+  const isViolation = (type: string | undefined) => type !== undefined && !confined.has(type);
   const ofPod = pod.spec.securityContext?.seccompProfile?.type;
   const types = pod.containers.map(({ securityContext }) => securityContext?.seccompProfile?.type);
-  const names = namesOf(pod, ({ securityContext }) => isBad(securityContext?.seccompProfile?.type));
-  if (!isBad(ofPod) && names.length === 0) return undefined;
-  const values = sorted([ofPod, ...types].flatMap((type) => (type !== undefined && isBad(type) ? [type] : [])));
+  const names = namesOf(pod, ({ securityContext }) => isViolation(securityContext?.seccompProfile?.type));
+  if (!isViolation(ofPod) && names.length === 0) return undefined;
+  const values = sorted([ofPod, ...types].flatMap((type) => (type !== undefined && isViolation(type) ? [type] : [])));
   return {
     reason: 'seccompProfile',
-    detail: `${setters(isBad(ofPod), names)} must not set securityContext.seccompProfile.type to ${list(values)}`,
+    detail: `${setters(isViolation(ofPod), names)} must not set securityContext.seccompProfile.type to ${list(values)}`,
   };
 };
 

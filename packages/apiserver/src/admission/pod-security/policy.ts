@@ -14,20 +14,20 @@ const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
 const privileged: LevelVersion = { level: 'privileged', version: 'latest' };
 
 type Labels = { readonly [name: string]: string };
-type Reading = { readonly policy: Policy; readonly faults: readonly Cause[] };
+type ParsedPolicy = { readonly policy: Policy; readonly faults: readonly Cause[] };
 
 const none: Labels = {};
 /** Memo by label object: every Pod write reads the labels of its namespace, and labels rarely change. */
-const known = new WeakMap<Labels, Reading>();
+const known = new WeakMap<Labels, ParsedPolicy>();
 
 /** Returns the policy of a namespace and the errors in its labels. */
-export function policyOf(labels: Labels = none): Reading {
-  let reading = known.get(labels);
-  if (!reading) known.set(labels, (reading = readPolicy(labels)));
-  return reading;
+export function policyOf(labels: Labels = none): ParsedPolicy {
+  let parsed = known.get(labels);
+  if (!parsed) known.set(labels, (parsed = readPolicy(labels)));
+  return parsed;
 }
 
-function readPolicy(labels: Labels): Reading {
+function readPolicy(labels: Labels): ParsedPolicy {
   const faults: Cause[] = [];
   // An invalid label means `restricted` in enforce mode, and `privileged` in the audit and warn modes.
   const enforce = read(labels, 'enforce', 'restricted', faults);
@@ -39,8 +39,8 @@ function readPolicy(labels: Labels): Reading {
     warn: { level: warn.level ?? 'privileged', version: warn.version ?? 'latest' },
   };
   // Without a warn label, warnings use the enforced level.
-  const isSilent = warn.level === undefined && enforce.isValid && policy.enforce.level !== 'privileged';
-  if (!isSilent) return { policy, faults };
+  const isWarnUnset = warn.level === undefined && enforce.isValid && policy.enforce.level !== 'privileged';
+  if (!isWarnUnset) return { policy, faults };
   const version = warn.version ?? policy.enforce.version;
   return { policy: { ...policy, warn: { level: policy.enforce.level, version } }, faults };
 }
@@ -73,7 +73,7 @@ function pathOf(name: string): string {
 }
 
 /** Formats a level: `restricted:latest`, `baseline:v1.20`. */
-export function printed({ level, version }: LevelVersion): string {
+export function formatLevel({ level, version }: LevelVersion): string {
   return `${level}:${version === 'latest' ? version : `v1.${version}`}`;
 }
 

@@ -37,7 +37,7 @@ export type CompiledPolicy = {
 };
 
 /** Violation of a policy by a write. */
-export type Breach = {
+export type PolicyViolation = {
   /** Index of the violated validation; 0 if the violation concerns all validations. */
   readonly index: number;
   readonly message: string;
@@ -46,7 +46,7 @@ export type Breach = {
 };
 
 export type Verdict = {
-  readonly breaches: readonly Breach[];
+  readonly breaches: readonly PolicyViolation[];
   /** Audit annotations, as keys and values. */
   readonly annotations: readonly (readonly [key: string, value: string])[];
   /** Denials that apply whatever the validationActions of a binding are. */
@@ -130,7 +130,10 @@ export function evaluatePolicy(compiled: CompiledPolicy, bindings: Bindings): Ve
   }
 }
 
-function* breachesOf({ validations, variables, failsOpen }: CompiledPolicy, bindings: Bindings): Generator<Breach> {
+function* breachesOf(
+  { validations, variables, failsOpen }: CompiledPolicy,
+  bindings: Bindings,
+): Generator<PolicyViolation> {
   const budget: Budget = { remaining: runtimeCostBudget };
   const all = { ...bindings, variables: new Variables(variables, bindings, budget) };
   for (const [index, { validation, expression, message }] of validations.entries()) {
@@ -139,8 +142,9 @@ function* breachesOf({ validations, variables, failsOpen }: CompiledPolicy, bind
       if (!failsOpen) yield { index, message: error };
     } else if (value !== true) {
       const text = message && evaluatedMessage(message, all, budget);
-      const said = text || validation.message?.trim() || `failed expression: ${validation.expression.trim()}`;
-      yield { index, message: said, reason: validation.reason ?? 'Invalid' };
+      const violationMessage =
+        text || validation.message?.trim() || `failed expression: ${validation.expression.trim()}`;
+      yield { index, message: violationMessage, reason: validation.reason ?? 'Invalid' };
     }
   }
 }
@@ -158,7 +162,7 @@ function annotationsOf(
   { annotations, variables, failsOpen }: CompiledPolicy,
   bindings: Bindings,
 ): Pick<Verdict, 'annotations' | 'failures'> {
-  const noted: [string, string][] = [];
+  const auditAnnotations: [string, string][] = [];
   const failures: string[] = [];
   const budget: Budget = { remaining: runtimeCostBudget };
   const all = { ...bindings, variables: new Variables(variables, bindings, budget) };
@@ -167,12 +171,12 @@ function annotationsOf(
     if (error !== undefined) {
       if (!failsOpen) failures.push(error);
     } else if (typeof value === 'string') {
-      if (value.trim() !== '') noted.push([key, value.trim()]);
+      if (value.trim() !== '') auditAnnotations.push([key, value.trim()]);
     } else if (value !== null) {
       failures.push(
         `valueExpression '${expression.text}' resulted in unsupported return type: ${typeNameOf(value!)}. Return type must be either string or null.`,
       );
     }
   }
-  return { annotations: noted, failures };
+  return { annotations: auditAnnotations, failures };
 }

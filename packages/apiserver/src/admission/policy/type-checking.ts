@@ -47,10 +47,10 @@ const maxKinds = 10;
 /** Returns the warnings about the expressions of a policy, by field path. */
 export function typeCheck({ spec }: ValidatingAdmissionPolicy, kinds: Kinds): readonly ExpressionWarning[] {
   const { validations = [], variables = [], matchConstraints, paramKind } = spec ?? {};
-  const about = kindsOf(matchConstraints?.resourceRules ?? [], kinds);
+  const matchedKinds = kindsOf(matchConstraints?.resourceRules ?? [], kinds);
   const params = paramKind && kinds.ofKind(paramKind.apiVersion ?? '', paramKind.kind ?? '');
   const paramsType = params && typeOf(params);
-  const checks = about.map((kind) => {
+  const checks = matchedKinds.map((kind) => {
     const base = {
       params: paramsType !== undefined,
       authorizer: true,
@@ -63,7 +63,7 @@ export function typeCheck({ spec }: ValidatingAdmissionPolicy, kinds: Kinds): re
     checks
       .flatMap(({ kind, declarations }) => {
         const program = compile(environmentOf(declarations), expression);
-        return program.ok ? [] : [`${printed(kind)}: ${program.message}\n`];
+        return program.ok ? [] : [`${formatKind(kind)}: ${program.message}\n`];
       })
       .join('\n');
   return validations.flatMap(({ expression, messageExpression }, index) =>
@@ -102,7 +102,7 @@ function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly DescribedKind[]
       for (const version of apiVersions.toSorted()) {
         for (const plural of named.toSorted()) {
           const kind = kinds.ofResource(group, version, plural);
-          if (kind && found.size < maxKinds) found.set(printed(kind), kind);
+          if (kind && found.size < maxKinds) found.set(formatKind(kind), kind);
         }
       }
     }
@@ -110,6 +110,6 @@ function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly DescribedKind[]
   return [...found.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, kind]) => kind);
 }
 
-function printed({ group, version, kind }: DescribedKind): string {
+function formatKind({ group, version, kind }: DescribedKind): string {
   return `${group}/${version}, Kind=${kind}`;
 }

@@ -13,7 +13,7 @@ import { requestOf } from '../expressions.ts';
 import type { Hook, Invocation } from './hooks.ts';
 
 /** Validated response of a webhook. */
-export type Answer = {
+export type WebhookResponse = {
   readonly allowed: boolean;
   readonly status?: Partial<Status>;
   /** JSON patch; empty if the webhook changes nothing. */
@@ -24,13 +24,13 @@ const versions = ['v1', 'v1beta1'] as const;
 type Version = (typeof versions)[number];
 
 /** Calls a webhook. Records the audit annotations and warnings of its response; throws on a denial or a failure. */
-export async function ask(
+export async function callWebhook(
   caller: WebhookCaller,
   { webhook, timeoutSeconds }: Hook,
   attributes: Attributes,
   invocation: Invocation,
   mutating: boolean,
-): Promise<Answer> {
+): Promise<WebhookResponse> {
   refuseDryRun(webhook, attributes);
   const { context } = attributes;
   const version = webhook.admissionReviewVersions?.find((each): each is Version => versions.includes(each as Version));
@@ -47,7 +47,7 @@ export async function ask(
     apiVersion: `admission.k8s.io/${version}`,
     request: { uid, ...about, object, oldObject, dryRun, options },
   };
-  const answered = await called(() =>
+  const answered = await callWithErrors(() =>
     caller.call(webhook.clientConfig, review, { timeoutSeconds, signal: context.signal }),
   );
   const response = verified(answered, { version, uid, mutating });
@@ -64,7 +64,7 @@ export async function ask(
   return answer;
 }
 
-async function called(call: () => Promise<unknown>): Promise<unknown> {
+async function callWithErrors(call: () => Promise<unknown>): Promise<unknown> {
   try {
     return await call();
   } catch (error) {
@@ -141,12 +141,12 @@ function patchOf({ patch = '' }: Response): readonly unknown[] {
 
 /** Converts the Status of a webhook's denial, and ensures that it is a failure. */
 function denial(name: string, { message, reason, code = 0, details, metadata }: Partial<Status> = {}): StatusError {
-  const who = `admission webhook ${quote(name)} denied the request`;
+  const webhookName = `admission webhook ${quote(name)} denied the request`;
   const why = message || reason;
   const status = failure({
     code: code < 400 ? 400 : code,
     ...(reason ? { reason } : {}),
-    message: why ? `${who}: ${why}` : `${who} without explanation`,
+    message: why ? `${webhookName}: ${why}` : `${webhookName} without explanation`,
     ...(details ? { details } : {}),
   });
   return new StatusError(metadata ? { ...status, metadata } : status);

@@ -19,7 +19,7 @@ import { startTestServer, testAdmin } from '../../testing/test-server.ts';
 import { type Handler, startWebhookServer, type WebhookServer } from '../../testing/webhook-server.ts';
 import { createWebhookCaller } from '../../webhook/caller.ts';
 import { hooksOf } from './hooks.ts';
-import { ask } from './review.ts';
+import { callWebhook } from './review.ts';
 
 const configMapRule = {
   apiGroups: [''],
@@ -214,7 +214,7 @@ test('a dry run does not call webhooks with side effects', async () => {
   const caller = createWebhookCaller({ clock: systemClock, resolve: () => assert.fail('it is asked') });
   const attributes = writeOf(configMap, object(), { dryRun: true });
   const invocation = { target: { resource: configMap, kind: configMap }, object: undefined, oldObject: undefined };
-  await assert.rejects(ask(caller, ready!, attributes, invocation, false), {
+  await assert.rejects(callWebhook(caller, ready!, attributes, invocation, false), {
     code: 400,
     message: 'admission webhook "hook.example.com" does not support dry run',
   });

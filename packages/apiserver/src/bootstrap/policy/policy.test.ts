@@ -38,9 +38,9 @@ test('every controller has a ServiceAccount with a role of its name', () => {
 
 test('only system:masters may do everything', () => {
   const isAll = ({ verbs, resources }: PolicyRule) => verbs.includes('*') && (resources ?? []).includes('*');
-  const mighty = policy.filter(({ rules }) => ((rules ?? []) as readonly PolicyRule[]).some(isAll));
+  const unrestricted = policy.filter(({ rules }) => ((rules ?? []) as readonly PolicyRule[]).some(isAll));
   assert.deepEqual(
-    mighty.map(({ metadata }) => metadata.name),
+    unrestricted.map(({ metadata }) => metadata.name),
     ['cluster-admin'],
   );
 });

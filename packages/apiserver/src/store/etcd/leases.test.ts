@@ -45,6 +45,6 @@ test('a failed or unknown lease is not reused', async () => {
   });
   await assert.rejects(leases.leaseFor(3600), /out of reach/);
   assert.equal(await leases.leaseFor(3600), 2n);
-  leases.forget(2n);
+  leases.discard(2n);
   assert.equal(await leases.leaseFor(3600), 3n);
 });

@@ -9,7 +9,7 @@ export interface Leases {
   /** Returns a lease that lasts at least this long from now. */
   leaseFor(ttlSeconds: number): Promise<bigint>;
   /** Discards a lease that etcd does not know, so that it is not reused. */
-  forget(lease: bigint): void;
+  discard(lease: bigint): void;
 }
 
 type SharedLease = {
@@ -51,7 +51,7 @@ export function createLeases(clock: Clock, grant: (ttlSeconds: number) => Promis
       );
       return lease.granted;
     },
-    forget(lease) {
+    discard(lease) {
       for (const [ttlSeconds, { id }] of byTtl) if (id === lease) byTtl.delete(ttlSeconds);
     },
   };

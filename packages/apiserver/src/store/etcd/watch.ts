@@ -25,7 +25,7 @@ export type ProgressSource = {
 
 const reconnectAfterMs = 250;
 /** Interval of progress requests: etcd ignores them while the watch is catching up. */
-const askAgainAfterMs = 200;
+const progressRetryMs = 200;
 const watchMethod = methodOf(Watch.method.watch);
 
 export function createEtcdWatch(
@@ -36,47 +36,47 @@ export function createEtcdWatch(
 ): EtcdWatch {
   let position = afterRevision;
   let wanted = 0;
-  let isMarking = false;
+  let isWritingMarker = false;
   let isWaiting = false;
   let requestProgress = () => {};
-  let isReminding = false;
+  let isRetryScheduled = false;
 
-  async function ask(): Promise<void> {
+  async function pollProgress(): Promise<void> {
     if (await progress.isOrdered()) {
       requestProgress();
-      remind();
+      scheduleProgressRetry();
     } else {
-      await mark();
+      await writeMarkers();
     }
   }
 
   /** Repeats the progress request until the revision is reached, unless the consumer is not reading. */
-  function remind(): void {
-    if (isReminding) return;
-    isReminding = true;
-    const askAgain = () => {
-      isReminding = false;
+  function scheduleProgressRetry(): void {
+    if (isRetryScheduled) return;
+    isRetryScheduled = true;
+    const retryProgress = () => {
+      isRetryScheduled = false;
       if (position >= wanted) return;
       if (isWaiting) requestProgress();
-      remind();
+      scheduleProgressRetry();
     };
-    clock.setTimer(askAgainAfterMs, askAgain, signal);
+    clock.setTimer(progressRetryMs, retryProgress, signal);
   }
 
   /**
    * Writes a marker, and another if a later revision was requested meanwhile: the marker's revision is only known after
    * the write.
    */
-  async function mark(): Promise<void> {
-    if (isMarking) return;
-    isMarking = true;
+  async function writeMarkers(): Promise<void> {
+    if (isWritingMarker) return;
+    isWritingMarker = true;
     try {
       for (let marked = 0; marked < wanted && position < wanted; ) {
         marked = wanted;
         await progress.writeMarker(prefix);
       }
     } finally {
-      isMarking = false;
+      isWritingMarker = false;
     }
   }
 
@@ -145,7 +145,7 @@ export function createEtcdWatch(
     reach(revision) {
       wanted = Math.max(wanted, revision);
       // If etcd is unreachable, the watch is broken too: the waiting reader retries or times out.
-      if (position < wanted) ask().catch(() => {});
+      if (position < wanted) pollProgress().catch(() => {});
     },
   };
 }

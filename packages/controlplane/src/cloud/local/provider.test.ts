@@ -40,7 +40,10 @@ test('a requested address is allocated if it is available', async () => {
   const { give } = start();
   assert.equal(await give(service('web', { loadBalancerIP: '10.9.0.77' })), '10.9.0.77');
   await assert.rejects(give(service('other', { loadBalancerIP: '10.9.0.77' })), /allocated to another Service/);
-  await assert.rejects(give(service('other', { loadBalancerIP: '10.8.0.1' })), /not in the load balancer address range/);
+  await assert.rejects(
+    give(service('other', { loadBalancerIP: '10.8.0.1' })),
+    /not in the load balancer address range/,
+  );
 });
 
 test('a Service gets an address per IP family', async () => {

@@ -37,29 +37,29 @@ const localInstances: Instances = {
 export function localLoadBalancers(addressRanges: readonly string[]): LoadBalancers {
   const ranges = addressRanges.map(parseLegacyPrefix);
   /** UID of the Service that holds each address. */
-  const takenBy = new Map<string, string>();
+  const allocatedTo = new Map<string, string>();
 
   const addressesOf = ({ status }: Service): readonly string[] =>
     (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []));
   const familiesOf = ({ spec }: Service): readonly (4 | 6)[] =>
     (spec?.ipFamilies ?? ['IPv4']).map((family) => (family === 'IPv6' ? 6 : 4));
   const release = ({ metadata }: Service) => {
-    for (const [address, uid] of takenBy) if (uid === metadata.uid) takenBy.delete(address);
+    for (const [address, uid] of allocatedTo) if (uid === metadata.uid) allocatedTo.delete(address);
   };
 
   /** Returns the address that the Service already has, requests, or is allocated. */
-  function choose(service: Service, family: 4 | 6, range: Prefix): string {
+  function allocate(service: Service, family: 4 | 6, range: Prefix): string {
     const { uid = '' } = service.metadata;
-    const isFree = (address: string) => (takenBy.get(address) ?? uid) === uid;
+    const isFree = (address: string) => (allocatedTo.get(address) ?? uid) === uid;
     const isUsable = (text: string) => {
       const address = parseLegacyAddress(text);
       return address?.family === family && contains(range, address);
     };
-    const asked = service.spec?.loadBalancerIP;
-    if (asked && parseLegacyAddress(asked)?.family === family) {
-      if (!isUsable(asked)) throw new Error(`${asked} is not in the load balancer address range`);
-      if (!isFree(asked)) throw new Error(`${asked} is already allocated to another Service`);
-      return asked;
+    const requested = service.spec?.loadBalancerIP;
+    if (requested && parseLegacyAddress(requested)?.family === family) {
+      if (!isUsable(requested)) throw new Error(`${requested} is not in the load balancer address range`);
+      if (!isFree(requested)) throw new Error(`${requested} is already allocated to another Service`);
+      return requested;
     }
     const present = addressesOf(service).find((address) => isUsable(address) && isFree(address));
     if (present) return present;
@@ -74,21 +74,21 @@ export function localLoadBalancers(addressRanges: readonly string[]): LoadBalanc
     restore(services) {
       for (const service of services) {
         if (service.spec?.type !== 'LoadBalancer') continue;
-        for (const address of addressesOf(service)) takenBy.set(address, service.metadata.uid ?? '');
+        for (const address of addressesOf(service)) allocatedTo.set(address, service.metadata.uid ?? '');
       }
     },
     async find(service) {
-      const own = [...takenBy].filter(([, uid]) => uid === service.metadata.uid);
+      const own = [...allocatedTo].filter(([, uid]) => uid === service.metadata.uid);
       return own.length > 0 ? statusOf(own.map(([address]) => address)) : undefined;
     },
     async ensure(service) {
       const chosen = familiesOf(service).flatMap((family) => {
         const range = ranges.find(({ address }) => address.family === family);
-        return range ? [choose(service, family, range)] : [];
+        return range ? [allocate(service, family, range)] : [];
       });
       if (chosen.length === 0) throw new Error('no load balancer address range matches an IP family of the Service');
       release(service);
-      for (const address of chosen) takenBy.set(address, service.metadata.uid ?? '');
+      for (const address of chosen) allocatedTo.set(address, service.metadata.uid ?? '');
       return statusOf(chosen);
     },
     async updateNodes() {},
@@ -109,9 +109,9 @@ function* candidates(range: Prefix, name: string): Generator<Address> {
   const first = size > 2n ? 1n : 0n;
   const count = size > 2n ? (range.address.family === 4 ? size - 2n : size - 1n) : size;
   const start = BigInt(fnv1a(Buffer.from(name))) % count;
-  const tries = count < maxTries ? count : maxTries;
-  for (let index = 0n; index < tries; index++) yield addressAt(range, first + ((start + index) % count));
+  const attempts = count < maxAttempts ? count : maxAttempts;
+  for (let index = 0n; index < attempts; index++) yield addressAt(range, first + ((start + index) % count));
 }
 
 /** Upper bound for the search; a single machine never has this many load balancers. */
-const maxTries = 65_536n;
+const maxAttempts = 65_536n;

@@ -14,19 +14,19 @@ const node = (ready: string, taints: NonNullable<Node['spec']>['taints'] = []): 
 });
 
 const cases: readonly [name: string, observed: Observed, does: readonly string[], again: number | undefined][] = [
-  ['a ready node is unchanged', { node: node('True'), machine: 'unasked' }, [], undefined],
+  ['a ready node is unchanged', { node: node('True'), instance: 'unasked' }, [], undefined],
   [
     'a node that is ready again loses the shutdown taint',
-    { node: node('True', [shutdown]), machine: 'unasked' },
+    { node: node('True', [shutdown]), instance: 'unasked' },
     ['patch'],
     undefined,
   ],
-  ['an unready node with an instance is requeued', { node: node('False'), machine: 'there' }, [], 5],
-  ['a node whose instance is shut down is tainted', { node: node('Unknown'), machine: 'shut down' }, ['patch'], 5],
-  ['a node is tainted once', { node: node('Unknown', [shutdown]), machine: 'shut down' }, [], 5],
+  ['an unready node with an instance is requeued', { node: node('False'), instance: 'there' }, [], 5],
+  ['a node whose instance is shut down is tainted', { node: node('Unknown'), instance: 'shut down' }, ['patch'], 5],
+  ['a node is tainted once', { node: node('Unknown', [shutdown]), instance: 'shut down' }, [], 5],
   [
     'a node without an instance is deleted',
-    { node: node('Unknown'), machine: 'gone' },
+    { node: node('Unknown'), instance: 'gone' },
     ['record', 'remove'],
     undefined,
   ],
@@ -39,7 +39,7 @@ for (const [name, observed, does, again] of cases) {
 }
 
 test('the deletion of a node is recorded as an event', () => {
-  const [action] = decide({ node: node('Unknown'), machine: 'gone' }, now).actions;
+  const [action] = decide({ node: node('Unknown'), instance: 'gone' }, now).actions;
   assert.deepEqual(action?.type === 'record' && [action.event.reason, action.event.message], [
     'DeletingNode',
     'Deleting node a because it does not exist in the cloud provider',

@@ -68,11 +68,11 @@ function both(label: keyof typeof copiedLabels, value: string | undefined): Read
 
 /** Sets the addresses that the cloud reports, if any, and keeps the hostname that the node reported. */
 function addressesOf(node: Node, metadata: InstanceMetadata | undefined): readonly Action[] {
-  const told = metadata?.addresses ?? [];
-  if (told.length === 0) return [];
+  const reported = metadata?.addresses ?? [];
+  if (reported.length === 0) return [];
   const isHostname = ({ type }: NodeAddress) => type === 'Hostname';
-  const hostnames = told.some(isHostname) ? [] : (node.status?.addresses ?? []).filter(isHostname);
-  const addresses = [...told, ...hostnames];
+  const hostnames = reported.some(isHostname) ? [] : (node.status?.addresses ?? []).filter(isHostname);
+  const addresses = [...reported, ...hostnames];
   if (isSame(addresses, node.status?.addresses)) return [];
   // Strategic merge uses the address type as the key, which is not unique, so the patch replaces the whole list.
   return [{ ...patch(node, { status: { addresses } }), subresource: 'status' }];

@@ -4,13 +4,13 @@ import { isNotFound } from '@kruise/machinery/status';
 import { parseLegacyPrefix } from '@kruise/values/address';
 import { after } from '@kruise/values/clock';
 import { errorText } from '@kruise/values/error-text';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import { formatTime } from '@kruise/values/time';
 import type { Routes } from '../provider.ts';
 import { networkCondition, planRoutes } from './decide.ts';
 
 const periodSeconds = 10;
-const callsAtOnce = 20;
+const maxConcurrentCalls = 20;
 
 /** Route controller: creates a route to the Pod CIDRs of each node and deletes obsolete routes. */
 export function routeController(routes: Routes, clusterRanges: readonly string[]): Runnable {
@@ -22,25 +22,25 @@ export function routeController(routes: Routes, clusterRanges: readonly string[]
     const present = await routes.list(signal);
     const nodes = caches.of(node).list();
     const plan = planRoutes(nodes, present, ranges);
-    await someAtATime(plan.remove, callsAtOnce, (route) =>
+    await mapConcurrently(plan.remove, maxConcurrentCalls, (route) =>
       routes.remove(route, signal).catch((error) => log.warn({ route: route.name, error }, 'failed to delete route')),
     );
-    const lacking = new Set<Node>();
-    await someAtATime(plan.create, callsAtOnce, async ({ node: target, destination }) => {
+    const nodesWithoutRoute = new Set<Node>();
+    await mapConcurrently(plan.create, maxConcurrentCalls, async ({ node: target, destination }) => {
       const { name = '', uid = '' } = target.metadata;
       const startedAt = clock.now();
       try {
         const targetAddresses = target.status?.addresses ?? [];
         await routes.create(uid, { targetNode: name, targetAddresses, destination }, signal);
       } catch (error) {
-        lacking.add(target);
+        nodesWithoutRoute.add(target);
         const elapsed = `${clock.now() - startedAt}ms`;
         const message = `Could not create route ${uid} ${destination} for node ${name} after ${elapsed}: ${errorText(error)}`;
         record({ about: target, type: 'Warning', reason: 'FailedToCreateRoute', message });
       }
     });
-    await someAtATime(nodes, callsAtOnce, async (each) => {
-      if (each.spec?.podCIDRs?.length) await tellNode(context, each, !lacking.has(each));
+    await mapConcurrently(nodes, maxConcurrentCalls, async (each) => {
+      if (each.spec?.podCIDRs?.length) await updateNodeCondition(context, each, !nodesWithoutRoute.has(each));
     });
   }
 
@@ -61,16 +61,20 @@ export function routeController(routes: Routes, clusterRanges: readonly string[]
   };
 }
 
-async function tellNode({ client, clock }: ControllerContext, about: Node, hasRoutes: boolean): Promise<void> {
+async function updateNodeCondition(
+  { client, clock }: ControllerContext,
+  about: Node,
+  hasRoutes: boolean,
+): Promise<void> {
   const condition = networkCondition(about, hasRoutes);
   if (!condition) return;
   const time = formatTime(clock.now());
-  const told = { ...condition, lastHeartbeatTime: time, lastTransitionTime: time };
+  const updated = { ...condition, lastHeartbeatTime: time, lastTransitionTime: time };
   try {
     await client.patch(
       node,
       { name: about.metadata.name ?? '' },
-      { status: { conditions: [told] } },
+      { status: { conditions: [updated] } },
       {
         type: 'strategic',
         subresource: 'status',

@@ -93,7 +93,7 @@ test('a route that depends on node addresses is recreated when they change', () 
 test('the NetworkUnavailable condition of a node is set once', () => {
   assert.equal(networkCondition(node('a'), true)?.reason, 'RouteCreated');
   assert.equal(networkCondition(node('a'), false)?.reason, 'NoRouteCreated');
-  const told: Node = { ...node('a'), status: { conditions: [{ type: 'NetworkUnavailable', status: 'False' }] } };
-  assert.equal(networkCondition(told, true), undefined);
-  assert.equal(networkCondition(told, false)?.status, 'True');
+  const reachable: Node = { ...node('a'), status: { conditions: [{ type: 'NetworkUnavailable', status: 'False' }] } };
+  assert.equal(networkCondition(reachable, true), undefined);
+  assert.equal(networkCondition(reachable, false)?.status, 'True');
 });

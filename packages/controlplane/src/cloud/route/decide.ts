@@ -1,6 +1,6 @@
 import type { Node } from '@kruise/api/core/node';
 import { findCondition } from '@kruise/machinery/conditions';
-import { contains, lastAddress, masked, type Prefix, parseLegacyPrefix } from '@kruise/values/address';
+import { contains, lastAddress, maskPrefix, type Prefix, parseLegacyPrefix } from '@kruise/values/address';
 import type { Route } from '../provider.ts';
 
 /** Routes to create and to delete. */
@@ -24,7 +24,7 @@ export function planRoutes(
     const id = `${route.targetNode} ${route.destination}`;
     const target = wanted.get(id);
     if (target && !route.isBlackhole && isUpToDate(route, target)) present.add(id);
-    else if (isOfCluster(route, clusterRanges)) remove.push(route);
+    else if (isInCluster(route, clusterRanges)) remove.push(route);
   }
   const create = [...wanted]
     .filter(([id]) => !present.has(id))
@@ -41,10 +41,10 @@ function isUpToDate({ targetAddresses }: Route, { status }: Node): boolean {
 }
 
 /** Reports whether the destination lies in a Pod CIDR of the cluster, so that this controller may delete the route. */
-function isOfCluster({ destination }: Route, clusterRanges: readonly Prefix[]): boolean {
+function isInCluster({ destination }: Route, clusterRanges: readonly Prefix[]): boolean {
   let range: Prefix;
   try {
-    range = masked(parseLegacyPrefix(destination));
+    range = maskPrefix(parseLegacyPrefix(destination));
   } catch {
     // A destination that does not parse belongs to a route of another owner.
     return false;

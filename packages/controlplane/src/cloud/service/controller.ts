@@ -5,26 +5,26 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import type { Effect } from '@kruise/client/execute';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
-import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import { exponentialBackoff } from '@kruise/client/rate-limiter';
 import { isSame } from '@kruise/machinery/json-value';
 import { isNotFound } from '@kruise/machinery/status';
 import { errorText } from '@kruise/values/error-text';
 import type { LoadBalancers } from '../provider.ts';
 import {
+  type AppliedState,
   decide,
   isBalanced,
-  isNews,
+  loadBalancerEvent,
   needsCleanup,
+  needsReconcile,
   noNodes,
   type Observed,
-  type Told,
-  tell,
   wantsLoadBalancer,
 } from './decide.ts';
 
 /** Service controller of the cloud: provisions load balancers for Services of type LoadBalancer. */
 export function cloudServiceController(loadBalancers: LoadBalancers): Controller {
-  const told = new Map<Key, Told>();
+  const applied = new Map<Key, AppliedState>();
   let isRestored = false;
 
   function observe(caches: Caches, key: Key): Observed | undefined {
@@ -33,23 +33,23 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
     isRestored = true;
     const found = services.get(key);
     if (!found) {
-      told.delete(key);
+      applied.delete(key);
       return undefined;
     }
-    const isOurs = wantsLoadBalancer(found) || needsCleanup(found) || told.has(key);
+    const isOurs = wantsLoadBalancer(found) || needsCleanup(found) || applied.has(key);
     return isOurs
-      ? { service: found, nodes: caches.of(node).list().filter(isBalanced), told: told.get(key) }
+      ? { service: found, nodes: caches.of(node).list().filter(isBalanced), applied: applied.get(key) }
       : undefined;
   }
 
   const ensure: Effect = async (input, signal, { client, record }) => {
     // `decide` sets the input.
-    const wanted = input as Told;
+    const wanted = input as AppliedState;
     const about = wanted.service;
     try {
       const status = await loadBalancers.ensure(about, wanted.nodes, signal);
-      told.set(keyOf(about), wanted);
-      record(tell(about, 'Ensured').event);
+      applied.set(keyOf(about), wanted);
+      record(loadBalancerEvent(about, 'Ensured').event);
       await writeStatus(client, about, status);
     } catch (error) {
       const message = `Error syncing load balancer: failed to ensure load balancer: ${errorText(error)}`;
@@ -59,7 +59,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
   };
 
   const updateNodes: Effect = async (input, signal, { record }) => {
-    const { service: about, nodes } = input as Told;
+    const { service: about, nodes } = input as AppliedState;
     try {
       await loadBalancers.updateNodes(about, nodes, signal);
     } catch (error) {
@@ -70,16 +70,16 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
       record({ about, type: 'Warning', reason: 'UpdateLoadBalancerFailed', message });
       throw error;
     }
-    const before = told.get(keyOf(about));
-    told.set(keyOf(about), { service: before?.service ?? about, nodes });
-    record(nodes.length === 0 ? noNodes(about).event : tell(about, 'Updated').event);
+    const before = applied.get(keyOf(about));
+    applied.set(keyOf(about), { service: before?.service ?? about, nodes });
+    record(nodes.length === 0 ? noNodes(about).event : loadBalancerEvent(about, 'Updated').event);
   };
 
   const release: Effect = async (input, signal, { record }) => {
     const about = input as Service;
     try {
       if (await loadBalancers.find(about, signal)) {
-        record(tell(about, 'Deleting').event);
+        record(loadBalancerEvent(about, 'Deleting').event);
         await loadBalancers.remove(about, signal);
       }
     } catch (error) {
@@ -87,15 +87,15 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
       record({ about, type: 'Warning', reason: 'SyncLoadBalancerFailed', message });
       throw error;
     }
-    told.delete(keyOf(about));
+    applied.delete(keyOf(about));
   };
 
   return defineController({
     name: 'service',
     for: service,
-    predicate: ({ object, previous }) => !previous || isNews(previous, object),
-    watches: [watch(node, servicesForOtherNodes)],
-    rateLimiter: () => exponentialBackOff({ firstMs: 5_000, maxMs: 300_000 }),
+    predicate: ({ object, previous }) => !previous || needsReconcile(previous, object),
+    watches: [watch(node, servicesOfChangedNode)],
+    rateLimiter: () => exponentialBackoff({ initialMs: 5_000, maxMs: 300_000 }),
     effects: { ensure, updateNodes, release },
     observe,
     decide,
@@ -123,9 +123,9 @@ function balanced(found: Service): readonly string[] {
 }
 
 /** Enqueues all balanced Services when a node is added, deleted, or backed by another instance. */
-function servicesForOtherNodes({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
-  const isSameMachine =
+function servicesOfChangedNode({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
+  const isSameInstance =
     previous && isBalanced(previous) === isBalanced(object) && previous.spec?.providerID === object.spec?.providerID;
-  if (type === 'updated' && isSameMachine) return [];
+  if (type === 'updated' && isSameInstance) return [];
   return caches.of(service).byIndex(balanced, 'yes').map(keyOf);
 }

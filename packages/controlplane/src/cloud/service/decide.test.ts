@@ -17,14 +17,14 @@ const node = (name: string, providerID = name): Node => ({
   spec: { providerID },
 });
 const kept = { finalizers: ['other', finalizer] };
-const told = (nodes: readonly Node[] = [node('a')], before: Service = service({}, kept)) => ({
+const applied = (nodes: readonly Node[] = [node('a')], before: Service = service({}, kept)) => ({
   service: before,
   nodes,
 });
 
 /** Summarizes the actions. */
 function summary(observed: Partial<Observed>): readonly string[] {
-  const { actions } = decide({ service: service(), nodes: [node('a')], told: undefined, ...observed });
+  const { actions } = decide({ service: service(), nodes: [node('a')], applied: undefined, ...observed });
   return actions.map((action) => {
     if (action.type === 'record') return `tell ${action.event.reason}`;
     if (action.type === 'effect') return action.name;
@@ -46,42 +46,42 @@ const cases: readonly [name: string, observed: Partial<Observed>, expected: read
     { service: service({}, kept), nodes: [] },
     ['tell EnsuringLoadBalancer', 'tell UnAvailableLoadBalancer', 'ensure'],
   ],
-  ['an up-to-date load balancer is unchanged', { service: service({}, kept), told: told() }, []],
+  ['an up-to-date load balancer is unchanged', { service: service({}, kept), applied: applied() }, []],
   [
     'changed ports update the load balancer',
-    { service: service({ ports: [{ port: 81 }] }, kept), told: told() },
+    { service: service({ ports: [{ port: 81 }] }, kept), applied: applied() },
     ['tell EnsuringLoadBalancer', 'ensure'],
   ],
   [
     'changed annotations update the load balancer',
-    { service: service({}, { ...kept, annotations: { size: 'large' } }), told: told() },
+    { service: service({}, { ...kept, annotations: { size: 'large' } }), applied: applied() },
     ['tell EnsuringLoadBalancer', 'ensure'],
   ],
   [
     'changed labels do not update the load balancer',
-    { service: service({}, { ...kept, labels: { size: 'large' } }), told: told() },
+    { service: service({}, { ...kept, labels: { size: 'large' } }), applied: applied() },
     [],
   ],
   [
     'a recreated Service gets its own load balancer',
-    { service: service({}, { ...kept, uid: 'later' }), told: told() },
+    { service: service({}, { ...kept, uid: 'later' }), applied: applied() },
     ['tell EnsuringLoadBalancer', 'ensure'],
   ],
   [
     'changed nodes are updated',
-    { service: service({}, kept), nodes: [node('a'), node('b')], told: told() },
+    { service: service({}, kept), nodes: [node('a'), node('b')], applied: applied() },
     ['updateNodes'],
   ],
   [
     'a node with another instance is updated',
-    { service: service({}, kept), nodes: [node('a', 'new')], told: told() },
+    { service: service({}, kept), nodes: [node('a', 'new')], applied: applied() },
     ['updateNodes'],
   ],
   ['a Service with a load balancer class is ignored', { service: service({ loadBalancerClass: 'example.com/x' }) }, []],
   ['a Service of another type has no load balancer', { service: service({ type: 'ClusterIP' }) }, []],
   [
     'the load balancer of a terminating Service is deleted before the finalizer is removed',
-    { service: service({}, { ...kept, deletionTimestamp: '2026-01-01T00:00:00Z' }), told: told() },
+    { service: service({}, { ...kept, deletionTimestamp: '2026-01-01T00:00:00Z' }), applied: applied() },
     ['release', 'finalizers other', 'tell DeletedLoadBalancer'],
   ],
   [
@@ -93,8 +93,8 @@ const cases: readonly [name: string, observed: Partial<Observed>, expected: read
 for (const [name, observed, expected] of cases) test(name, () => assert.deepEqual(summary(observed), expected));
 
 test('the address is removed together with the finalizer', () => {
-  const leaving = service({}, { ...kept, resourceVersion: '7', deletionTimestamp: '2026-01-01T00:00:00Z' });
-  const [, action] = decide({ service: leaving, nodes: [], told: undefined }).actions;
+  const terminating = service({}, { ...kept, resourceVersion: '7', deletionTimestamp: '2026-01-01T00:00:00Z' });
+  const [, action] = decide({ service: terminating, nodes: [], applied: undefined }).actions;
   assert.deepEqual(action?.type === 'patch' && action.patch, {
     metadata: { resourceVersion: '7', finalizers: ['other'] },
     status: { loadBalancer: { ingress: null } },

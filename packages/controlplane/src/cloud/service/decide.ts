@@ -7,13 +7,13 @@ import { isSame } from '@kruise/machinery/json-value';
 export const finalizer = 'service.kubernetes.io/load-balancer-cleanup';
 
 /** Last state applied to a load balancer. */
-export type Told = { readonly service: Service; readonly nodes: readonly Node[] };
+export type AppliedState = { readonly service: Service; readonly nodes: readonly Node[] };
 
 export type Observed = {
   readonly service: Service;
   readonly nodes: readonly Node[];
   /** Undefined if this process has not applied any state yet. */
-  readonly told: Told | undefined;
+  readonly applied: AppliedState | undefined;
 };
 
 /**
@@ -42,34 +42,39 @@ export function isBalanced({ metadata, spec }: Node): boolean {
  * Adds the finalizer before the load balancer is created, and removes it after the load balancer is deleted. The patch
  * goes through the status subresource, the only part of a Service that this controller may write.
  */
-export function decide({ service, nodes, told }: Observed): Decision<Service['status']> {
-  if (needsCleanup(service) || (told && !wantsLoadBalancer(service))) {
-    return { actions: [effect('release', service), letGo(service), tell(service, 'Deleted')] };
+export function decide({ service, nodes, applied }: Observed): Decision<Service['status']> {
+  if (needsCleanup(service) || (applied && !wantsLoadBalancer(service))) {
+    return { actions: [effect('release', service), releasePatch(service), loadBalancerEvent(service, 'Deleted')] };
   }
   if (!wantsLoadBalancer(service)) return { actions: [] };
-  if (!told || isOtherwiseWanted(told.service, service)) {
+  if (!applied || needsUpdate(applied.service, service)) {
     const warnings = nodes.length === 0 ? [noNodes(service)] : [];
     const finalizers = hasFinalizer(service, finalizer) ? [] : [patchFinalizers(service, [finalizer])];
     return {
-      actions: [tell(service, 'Ensuring'), ...finalizers, ...warnings, effect('ensure', { service, nodes })],
+      actions: [
+        loadBalancerEvent(service, 'Ensuring'),
+        ...finalizers,
+        ...warnings,
+        effect('ensure', { service, nodes }),
+      ],
     };
   }
-  if (areSameNodes(told.nodes, nodes)) return { actions: [] };
+  if (areSameInstances(applied.nodes, nodes)) return { actions: [] };
   return { actions: [effect('updateNodes', { service, nodes })] };
 }
 
 /** Reports whether an update of a Service needs a reconcile; the controller's own writes do not. */
-export function isNews(before: Service, now: Service): boolean {
+export function needsReconcile(before: Service, now: Service): boolean {
   if (wantsLoadBalancer(before) !== wantsLoadBalancer(now) || needsCleanup(now)) return true;
-  return wantsLoadBalancer(now) && isOtherwiseWanted(before, now);
+  return wantsLoadBalancer(now) && needsUpdate(before, now);
 }
 
 /** Reports whether the load balancer must be created or updated for the new spec. */
-function isOtherwiseWanted(before: Service, now: Service): boolean {
-  return before.metadata.uid !== now.metadata.uid || !isSame(wishesOf(before), wishesOf(now));
+function needsUpdate(before: Service, now: Service): boolean {
+  return before.metadata.uid !== now.metadata.uid || !isSame(desiredStateOf(before), desiredStateOf(now));
 }
 
-function wishesOf({ metadata, spec }: Service): readonly unknown[] {
+function desiredStateOf({ metadata, spec }: Service): readonly unknown[] {
   return [
     metadata.annotations ?? {},
     spec?.loadBalancerSourceRanges ?? [],
@@ -85,14 +90,14 @@ function wishesOf({ metadata, spec }: Service): readonly unknown[] {
 }
 
 /** Reports whether two node lists refer to the same instances. */
-function areSameNodes(before: readonly Node[], now: readonly Node[]): boolean {
-  const machines = (nodes: readonly Node[]) =>
+function areSameInstances(before: readonly Node[], now: readonly Node[]): boolean {
+  const instanceIds = (nodes: readonly Node[]) =>
     nodes.map(({ metadata, spec }) => `${metadata.name} ${spec?.providerID ?? ''}`).sort();
-  return isSame(machines(before), machines(now));
+  return isSame(instanceIds(before), instanceIds(now));
 }
 
 /** Removes the finalizer and the addresses of the deleted load balancer. */
-function letGo(service: Service): PatchAction {
+function releasePatch(service: Service): PatchAction {
   const { patch, ...action } = patchFinalizers(service, []);
   return { ...action, patch: { ...(patch as object), status: { loadBalancer: { ingress: null } } } };
 }
@@ -104,7 +109,7 @@ function patchFinalizers(service: Service, own: readonly string[]): PatchAction 
   return { type: 'patch', object: service, patch: { metadata }, patchType: 'merge', subresource: 'status' };
 }
 
-const words = {
+const eventTexts = {
   Ensuring: { reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' },
   Ensured: { reason: 'EnsuredLoadBalancer', message: 'Ensured load balancer' },
   Updated: { reason: 'UpdatedLoadBalancer', message: 'Updated load balancer with new hosts' },
@@ -112,8 +117,8 @@ const words = {
   Deleted: { reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' },
 } as const;
 
-export function tell(about: Service, what: keyof typeof words): Action & { readonly type: 'record' } {
-  return record({ about, type: 'Normal', ...words[what] });
+export function loadBalancerEvent(about: Service, what: keyof typeof eventTexts): Action & { readonly type: 'record' } {
+  return record({ about, type: 'Normal', ...eventTexts[what] });
 }
 
 export function noNodes(about: Service): Action & { readonly type: 'record' } {

@@ -26,7 +26,7 @@ const give = ({ client }: Cluster, id: string, more: { readonly [field: string]:
   });
 
 async function dataOf(cluster: Cluster) {
-  await cluster.pass(1);
+  await cluster.advance(1);
   return (await cluster.client.get(configMap, info)).data;
 }
 
@@ -44,7 +44,7 @@ test('cluster-info is signed with every token that may sign', async () => {
     other: 'stays',
     'jws-kubeconfig-abcdef': `${header}..${signature}`,
   });
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a signature follows the content, and is deleted with its token', async () => {
@@ -63,11 +63,11 @@ test('an expired token is deleted together with its signature', async () => {
   await using cluster = await startSigning();
   await give(cluster, 'abcdef', { expiration: formatTime(cluster.clock.now() + 60_000) });
   assert.ok((await dataOf(cluster))?.['jws-kubeconfig-abcdef']);
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.deepEqual(await dataOf(cluster), { kubeconfig: 'clusters', other: 'stays' });
   const { items } = await cluster.client.list(secret, { namespace: 'kube-system' });
   assert.deepEqual(items, []);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('any existing signatures are replaced by those of the signing tokens, once', () => {

@@ -27,10 +27,10 @@ export function decide({ info, tokens }: Observed, now: Instant): Decision<undef
     ...Object.entries(info.data ?? {}).filter(([key]) => !key.startsWith(signaturePrefix)),
     ...signing.map((token) => [`${signaturePrefix}${tokenField(token, 'token-id')}`, signatureOf(content, token)]),
   ]);
-  const ends = signing.map(tokenExpiry).filter((expiry) => expiry !== undefined);
+  const expirations = signing.map(tokenExpiry).filter((expiry) => expiry !== undefined);
   return {
     actions: isSame(data, info.data) ? [] : [update({ ...info, data } as ConfigMap)],
-    ...(ends.length === 0 ? {} : { requeueAfterSeconds: (Math.min(...ends) - now) / 1000 }),
+    ...(expirations.length === 0 ? {} : { requeueAfterSeconds: (Math.min(...expirations) - now) / 1000 }),
   };
 }
 

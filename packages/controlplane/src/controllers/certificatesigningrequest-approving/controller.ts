@@ -7,12 +7,12 @@ import type { Runnable } from '@kruise/client/controller';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
-import { type Ground, groundsFor } from './recognise.ts';
+import { type ApprovalPermission, approvalPermissionsFor } from './recognise.ts';
 
 /**
  * The requester was not authorized. Permission may be granted at any time without an event, so the request is retried.
  */
-class NotGranted extends Error {
+class NotAuthorized extends Error {
   override readonly name = 'NotGranted';
 }
 
@@ -34,7 +34,10 @@ export function certificateApprovingController(): Runnable {
         { signal },
       );
 
-      async function hasRight({ spec }: CertificateSigningRequest, { subresource }: Ground): Promise<boolean> {
+      async function isAuthorized(
+        { spec }: CertificateSigningRequest,
+        { subresource }: ApprovalPermission,
+      ): Promise<boolean> {
         const { username = '', uid, groups, extra } = spec;
         const review = await client.create(
           subjectAccessReview,
@@ -61,21 +64,21 @@ export function certificateApprovingController(): Runnable {
 
       async function work(key: Key): Promise<undefined> {
         const request = requests.get(key);
-        const grounds = request ? groundsFor(request) : [];
-        if (!request || grounds.length === 0) return undefined;
-        for (const ground of grounds) {
-          if (!(await hasRight(request, ground))) continue;
-          const { message } = ground;
+        const permissions = request ? approvalPermissionsFor(request) : [];
+        if (!request || permissions.length === 0) return undefined;
+        for (const permission of permissions) {
+          if (!(await isAuthorized(request, permission))) continue;
+          const { message } = permission;
           const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message } as const;
           const status = { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] };
           await client.update(certificateSigningRequest, { ...request, status }, { subresource: 'approval', signal });
           return undefined;
         }
-        const tried = grounds.map(({ subresource }) => subresource).join(' ');
-        throw new NotGranted(`recognized csr "${key}" as [${tried}] but subject access review was not approved`);
+        const tried = permissions.map(({ subresource }) => subresource).join(' ');
+        throw new NotAuthorized(`recognized csr "${key}" as [${tried}] but subject access review was not approved`);
       }
       const onError = (key: Key, error: unknown) => {
-        if (error instanceof NotGranted || isConflict(error) || isNotFound(error)) return;
+        if (error instanceof NotAuthorized || isConflict(error) || isNotFound(error)) return;
         log.error(
           { controller: 'certificatesigningrequest-approving', key, error },
           'failed to review certificate signing request',

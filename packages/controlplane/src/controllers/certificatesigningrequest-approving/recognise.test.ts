@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
 import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
-import { groundsFor } from './recognise.ts';
+import { approvalPermissionsFor } from './recognise.ts';
 
 const key = generateKey();
 
@@ -23,39 +23,43 @@ function requestOf({
   };
 }
 
-const cases: readonly { name: string; request: CertificateSigningRequest; grounds: string }[] = [
-  { name: 'a node renews its own certificate', request: requestOf({}), grounds: 'selfnodeclient nodeclient' },
+const cases: readonly { name: string; request: CertificateSigningRequest; permissions: string }[] = [
+  { name: 'a node renews its own certificate', request: requestOf({}), permissions: 'selfnodeclient nodeclient' },
   {
     name: 'a user requests a certificate for a node',
     request: requestOf({ username: 'system:bootstrap:a' }),
-    grounds: 'nodeclient',
+    permissions: 'nodeclient',
   },
-  { name: 'the request is not for a node', request: requestOf({ commonName: 'jane', username: 'jane' }), grounds: '' },
+  {
+    name: 'the request is not for a node',
+    request: requestOf({ commonName: 'jane', username: 'jane' }),
+    permissions: '',
+  },
   {
     name: 'the request is for another signer',
     request: requestOf({ signerName: 'kubernetes.io/kubelet-serving' }),
-    grounds: '',
+    permissions: '',
   },
   {
     name: 'the request is for a serving certificate',
     request: requestOf({ usages: ['digital signature', 'server auth'] }),
-    grounds: '',
+    permissions: '',
   },
-  { name: 'the request is approved', request: requestOf({ condition: 'Approved' }), grounds: '' },
-  { name: 'the request is denied', request: requestOf({ condition: 'Denied' }), grounds: '' },
+  { name: 'the request is approved', request: requestOf({ condition: 'Approved' }), permissions: '' },
+  { name: 'the request is denied', request: requestOf({ condition: 'Denied' }), permissions: '' },
   {
     name: 'the request has failed, which is not a decision',
     request: requestOf({ condition: 'Failed' }),
-    grounds: 'selfnodeclient nodeclient',
+    permissions: 'selfnodeclient nodeclient',
   },
 ];
-for (const { name, request, grounds } of cases) {
-  test(`permissions to approve when ${name}: ${grounds || 'none'}`, () => {
+for (const { name, request, permissions } of cases) {
+  test(`permissions to approve when ${name}: ${permissions || 'none'}`, () => {
     assert.equal(
-      groundsFor(request)
+      approvalPermissionsFor(request)
         .map(({ subresource }) => subresource)
         .join(' '),
-      grounds,
+      permissions,
     );
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { formatTime, instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
 import { decide } from './decide.ts';
@@ -9,7 +9,7 @@ import { decide } from './decide.ts';
 const now = instantOf(2026, 1, 10);
 const [hour, day] = [3600, 86_400];
 const ago = (seconds: number) => formatTime(now - seconds * 1000);
-const authority = createAuthority('ca', now - 20 * day * 1000);
+const authority = createCertificateAuthority('ca', now - 20 * day * 1000);
 
 /** Returns a certificate that is valid for some seconds from now. */
 function certificateFor(seconds: number): string {

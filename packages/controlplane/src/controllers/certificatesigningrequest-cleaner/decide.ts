@@ -7,9 +7,9 @@ import { type Instant, parseTime } from '@kruise/values/time';
 
 const hourMs = 3_600_000;
 /** Retention of an approved, denied or failed request, so that the requester can read the result. */
-const decidedMs = hourMs;
+const decidedRetentionMs = hourMs;
 /** Retention of a pending request. */
-const pendingMs = 24 * hourMs;
+const pendingRetentionMs = 24 * hourMs;
 
 /** Deletes requests whose retention time has passed. */
 export function decide(
@@ -28,12 +28,13 @@ function dueAt({ metadata, status }: CertificateSigningRequest): Instant | undef
   const { conditions, certificate } = status ?? {};
   const since = (type: string) => {
     const time = findCondition(conditions, type)?.lastUpdateTime;
-    return time ? parseTime(time) + decidedMs : undefined;
+    return time ? parseTime(time) + decidedRetentionMs : undefined;
   };
-  const dues = [since('Denied'), since('Failed')];
-  if (certificate && findCondition(conditions, 'Approved')) dues.push(since('Approved'), expiryOf(certificate));
-  if (!conditions?.length && metadata.creationTimestamp) dues.push(parseTime(metadata.creationTimestamp) + pendingMs);
-  const known = dues.filter((due) => due !== undefined);
+  const dueTimes = [since('Denied'), since('Failed')];
+  if (certificate && findCondition(conditions, 'Approved')) dueTimes.push(since('Approved'), expiryOf(certificate));
+  if (!conditions?.length && metadata.creationTimestamp)
+    dueTimes.push(parseTime(metadata.creationTimestamp) + pendingRetentionMs);
+  const known = dueTimes.filter((due) => due !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
 

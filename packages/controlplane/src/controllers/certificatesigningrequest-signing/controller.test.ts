@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { certificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
 import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { isNotFound } from '@kruise/machinery/status';
-import { createAuthority, createRequest, generateKey } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, createRequest, generateKey } from '@kruise/machinery/x509/certificate';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 
 const controllers = ['approving', 'signing', 'cleaner'].map((each) => `certificatesigningrequest-${each}-controller`);
 
 async function startSigning(): Promise<Cluster> {
   const cluster = await startCluster();
-  await cluster.run(controllers, { signer: createAuthority('ca', cluster.clock.now()) });
+  await cluster.run(controllers, { signer: createCertificateAuthority('ca', cluster.clock.now()) });
   return cluster;
 }
 
@@ -42,9 +42,9 @@ test('the request of an authorized kubelet is approved and signed, and deleted a
   const { client } = cluster;
   await grant(cluster, 'bootstrap', 'system:node-bootstrapper');
   await grant(cluster, 'approve', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient');
-  await cluster.pass(1);
+  await cluster.advance(1);
   await ask(cluster, 'mine');
-  await cluster.pass(1);
+  await cluster.advance(1);
 
   const { status } = await client.get(certificateSigningRequest, { name: 'mine' });
   const [approval] = status?.conditions ?? [];
@@ -55,26 +55,26 @@ test('the request of an authorized kubelet is approved and signed, and deleted a
   const certificate = new X509Certificate(Buffer.from(status?.certificate ?? '', 'base64'));
   assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:n');
 
-  await cluster.pass(3500);
+  await cluster.advance(3500);
   assert.ok(await client.get(certificateSigningRequest, { name: 'mine' }));
-  await cluster.pass(200);
+  await cluster.advance(200);
   await assert.rejects(client.get(certificateSigningRequest, { name: 'mine' }), isNotFound);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('the request of an unauthorized kubelet waits until it is authorized', async () => {
   await using cluster = await startSigning();
   const { client } = cluster;
   await grant(cluster, 'bootstrap', 'system:node-bootstrapper');
-  await cluster.pass(1);
+  await cluster.advance(1);
   await ask(cluster, 'mine');
-  await cluster.pass(10);
+  await cluster.advance(10);
   assert.equal((await client.get(certificateSigningRequest, { name: 'mine' })).status?.conditions, undefined);
 
   await grant(cluster, 'approve', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient');
-  await cluster.pass(30);
+  await cluster.advance(30);
   assert.ok((await client.get(certificateSigningRequest, { name: 'mine' })).status?.certificate);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a request that is not from a kubelet is not approved, and deleted after a day', async () => {
@@ -82,8 +82,8 @@ test('a request that is not from a kubelet is not approved, and deleted after a 
   const { client } = cluster;
   await grant(cluster, 'bootstrap', 'system:node-bootstrapper');
   await grant(cluster, 'approve', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient');
-  await cluster.pass(1);
+  await cluster.advance(1);
   await ask(cluster, 'other', 'jane');
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal((await client.get(certificateSigningRequest, { name: 'other' })).status?.conditions, undefined);
 });

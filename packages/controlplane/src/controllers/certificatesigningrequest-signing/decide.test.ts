@@ -2,22 +2,27 @@ import assert from 'node:assert/strict';
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
-import { createAuthority, createRequest, generateKey, type Subject } from '@kruise/machinery/x509/certificate';
+import {
+  createCertificateAuthority,
+  createRequest,
+  generateKey,
+  type Subject,
+} from '@kruise/machinery/x509/certificate';
 import { instantOf } from '@kruise/values/time';
 import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
 const [hour, day] = [3600, 86_400];
-const authority = createAuthority('ca', now);
+const authority = createCertificateAuthority('ca', now);
 const key = generateKey();
 const node: Subject = { commonName: 'system:node:n', organizations: ['system:nodes'] };
-const signerNamed = (name: string) => `kubernetes.io/${name}`;
+const builtInSigner = (name: string) => `kubernetes.io/${name}`;
 const [apiClient, kubeletClient, kubeletServing, legacy] = [
-  signerNamed('kube-apiserver-client'),
-  signerNamed('kube-apiserver-client-kubelet'),
-  signerNamed('kubelet-serving'),
-  signerNamed('legacy-unknown'),
+  builtInSigner('kube-apiserver-client'),
+  builtInSigner('kube-apiserver-client-kubelet'),
+  builtInSigner('kubelet-serving'),
+  builtInSigner('legacy-unknown'),
 ] as const;
 type Usages = NonNullable<CertificateSigningRequest['spec']['usages']>;
 const clientUsages: Usages = ['digital signature', 'key encipherment', 'client auth'];

@@ -3,7 +3,7 @@ import type { Decision, StatusOf } from '@kruise/client/controller';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { type CertificateRequest, type CertificateTerms, readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import { formatTime, type Instant } from '@kruise/values/time';
-import { clientFault, servingFault } from './kubelet-requests.ts';
+import { validateClientRequest, validateServingRequest } from './kubelet-requests.ts';
 
 export type Observed = {
   readonly request: CertificateSigningRequest;
@@ -25,43 +25,43 @@ const signers: {
   readonly [name: string]: ((asked: CertificateRequest, usages: readonly string[]) => string | undefined) | undefined;
 } = {
   'kubernetes.io/kube-apiserver-client': (_, usages) => clientUsageFault(usages),
-  'kubernetes.io/kube-apiserver-client-kubelet': clientFault,
-  'kubernetes.io/kubelet-serving': servingFault,
+  'kubernetes.io/kube-apiserver-client-kubelet': validateClientRequest,
+  'kubernetes.io/kubelet-serving': validateServingRequest,
   'kubernetes.io/legacy-unknown': () => undefined,
 };
 
 const minuteMs = 60_000;
-const shortestSeconds = 600;
+const minSeconds = 600;
 /** Certificates are backdated to tolerate clock skew. */
 const backdateMs = 5 * minuteMs;
 /** Certificates with a shorter lifetime are not shortened by the backdating. */
-const shortMs = 8 * 60 * minuteMs;
+const shortLifetimeMs = 8 * 60 * minuteMs;
 
 /** Signs an approved request if it is for one of the built-in signers and passes the signer's validation. */
 export function decide({ request, longestSeconds, signer }: Observed, now: Instant): Decision<Status> {
   const { spec, status } = request;
-  const faultOf = signers[spec.signerName];
-  if (!faultOf || !isToBeSigned(request)) return { actions: [] };
+  const validate = signers[spec.signerName];
+  if (!validate || !needsSigning(request)) return { actions: [] };
   const usages = spec.usages ?? [];
   const asked = readEncodedRequest(spec.request);
-  const fault = faultOf(asked, usages);
+  const fault = validate(asked, usages);
   if (fault !== undefined) return { actions: [], status: failed(status, fault, now) };
 
   const validMs = validSeconds(spec.expirationSeconds, longestSeconds) * 1000;
   if (now >= signer.notAfter) throw new Error(`the signer has expired: NotAfter=${formatTime(signer.notAfter)}`);
-  const notAfterMs = Math.min(now + validMs - (validMs < shortMs ? 0 : backdateMs), signer.notAfter);
+  const notAfterMs = Math.min(now + validMs - (validMs < shortLifetimeMs ? 0 : backdateMs), signer.notAfter);
   const certificate = signer.certify(asked, { usages, notBeforeMs: now - backdateMs, notAfterMs });
   return { actions: [], status: { ...status, certificate: Buffer.from(certificate).toString('base64') } };
 }
 
-function isToBeSigned({ status }: CertificateSigningRequest): boolean {
+function needsSigning({ status }: CertificateSigningRequest): boolean {
   const { conditions, certificate } = status ?? {};
   const is = (type: string) => isConditionTrue(conditions, type);
   return is('Approved') && !is('Denied') && !is('Failed') && !certificate;
 }
 
 function validSeconds(asked: number | null | undefined, longestSeconds: number): number {
-  return asked == null ? longestSeconds : Math.min(Math.max(asked, shortestSeconds), longestSeconds);
+  return asked == null ? longestSeconds : Math.min(Math.max(asked, minSeconds), longestSeconds);
 }
 
 function failed(status: Status | undefined, message: string, now: Instant): Status {

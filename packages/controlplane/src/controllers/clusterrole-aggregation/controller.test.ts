@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterRole } from '@kruise/api/rbac/clusterrole';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { startCluster } from '../../testing/cluster.ts';
 
 const rule = (resource: string) => ({ apiGroups: ['example.com'], resources: [resource], verbs: ['get'] });
@@ -18,18 +18,18 @@ test('an aggregated ClusterRole follows the selected roles as they are added, ch
   assert.ok(await grants('pods'), 'the default ClusterRoles are aggregated, too');
 
   await client.create(clusterRole, { metadata: { name: 'shops', labels: toView }, rules: [rule('shops')] });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.ok(await grants('shops'));
 
-  await modify(client, clusterRole, { name: 'shops' }, (role) => ({ ...role, rules: [rule('stalls')] }));
-  await cluster.pass(1);
+  await updateWithRetry(client, clusterRole, { name: 'shops' }, (role) => ({ ...role, rules: [rule('stalls')] }));
+  await cluster.advance(1);
   assert.deepEqual([await grants('shops'), await grants('stalls')], [false, true]);
 
   await client.delete(clusterRole, { name: 'shops' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.ok(!(await grants('stalls')));
   assert.ok(await grants('pods'));
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('an aggregated ClusterRole without selected roles has no rules', async () => {
@@ -39,10 +39,10 @@ test('an aggregated ClusterRole without selected roles has no rules', async () =
   const clusterRoleSelectors = [{ matchLabels: { part: 'yes' } }];
   await client.create(clusterRole, { metadata: { name: 'whole' }, aggregationRule: { clusterRoleSelectors } });
   await client.create(clusterRole, { metadata: { name: 'part', labels: { part: 'yes' } }, rules: [rule('shops')] });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.get(clusterRole, { name: 'whole' })).rules, [rule('shops')]);
 
   await client.delete(clusterRole, { name: 'part' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.get(clusterRole, { name: 'whole' })).rules ?? [], []);
 });

@@ -38,8 +38,8 @@ for (const [name, given, others, rules] of cases) {
   test(`a role ${name}`, () => {
     const [action] = decide({ role: given, roles: [given, ...others] }).actions;
     const applied = action?.type === 'apply' ? (action.object as ClusterRole) : undefined;
-    const told = applied?.rules?.map(({ resources }) => resources?.[0]).join(' ');
-    assert.equal(applied ? told : 'as is', rules);
+    const resourcesOfRules = applied?.rules?.map(({ resources }) => resources?.[0]).join(' ');
+    assert.equal(applied ? resourcesOfRules : 'as is', rules);
   });
 }
 

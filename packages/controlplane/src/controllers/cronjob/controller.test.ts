@@ -33,9 +33,9 @@ test('a CronJob creates a Job every minute and keeps the last ones, with the per
     metadata: reference,
     spec: { schedule: '* * * * *', jobTemplate: { spec: { template } }, successfulJobsHistoryLimit: 2 },
   });
-  await cluster.pass(59);
+  await cluster.advance(59);
   assert.deepEqual(await jobsOf(cluster), []);
-  await cluster.pass(2);
+  await cluster.advance(2);
   const [first] = await jobsOf(cluster);
   assert.match(first?.metadata.name ?? '', /^sum-\d+$/);
   const listed = (await client.get(cronJob, reference)).status?.active?.map(({ uid }) => uid);
@@ -43,7 +43,7 @@ test('a CronJob creates a Job every minute and keeps the last ones, with the per
 
   for (let minute = 0; minute < 4; minute++) {
     for (const each of await jobsOf(cluster)) if (!each.status?.conditions) await complete(cluster, each);
-    await cluster.pass(60);
+    await cluster.advance(60);
   }
   const jobs = await jobsOf(cluster);
   assert.equal(jobs.length, 3);
@@ -57,5 +57,5 @@ test('a CronJob creates a Job every minute and keeps the last ones, with the per
     reasons,
     new Set(['SuccessfulCreate', 'SawCompletedJob', 'SuccessfulDelete'].map((each) => `cronjob-controller ${each}`)),
   );
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

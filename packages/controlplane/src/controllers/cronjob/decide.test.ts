@@ -7,7 +7,7 @@ import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { inWords } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/in-words.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './history.ts';
 
@@ -62,7 +62,7 @@ function outcomeOf(observed: Observed, failures: Outcome['failures'] = []) {
   };
   return {
     actions,
-    does: inWords(actions),
+    does: summarizeActions(actions),
     status: (typeof status === 'function' ? status(outcome) : status) as CronJobStatus,
     active: ((typeof status === 'function' ? status(outcome) : status) as CronJobStatus).active?.map(
       ({ name }) => name,
@@ -192,28 +192,34 @@ for (const { name, observed, does } of starts) {
 }
 
 test('warnings have the event messages of Kubernetes', () => {
-  const told = (spec: Partial<CronJobSpec>) => {
+  const warningFor = (spec: Partial<CronJobSpec>) => {
     const { actions } = decide(worldOf(cronJobOf(spec)), now);
     return actions.flatMap((action) => (action.type === 'record' ? [action.event.message] : []))[0];
   };
-  assert.equal(told({ timeZone: 'Mars/Olympus' }), 'invalid timeZone: "Mars/Olympus": unknown time zone Mars/Olympus');
-  assert.equal(told({ schedule: '* *' }), 'unparseable schedule: "* *" : expected exactly 5 fields, found 2: [* *]');
   assert.equal(
-    told({ schedule: '59 23 31 2 *' }),
+    warningFor({ timeZone: 'Mars/Olympus' }),
+    'invalid timeZone: "Mars/Olympus": unknown time zone Mars/Olympus',
+  );
+  assert.equal(
+    warningFor({ schedule: '* *' }),
+    'unparseable schedule: "* *" : expected exactly 5 fields, found 2: [* *]',
+  );
+  assert.equal(
+    warningFor({ schedule: '59 23 31 2 *' }),
     'invalid schedule: 59 23 31 2 * : time difference between two schedules is less than 1 second',
   );
 });
 
 test('a Job has its template and the scheduled time', () => {
   const { actions } = outcomeOf(worldOf(cronJobOf({ timeZone: 'Europe/Berlin' })));
-  const { object, announcement } = actions[0] as CreateAction;
+  const { object, outcomeEvents } = actions[0] as CreateAction;
   assert.deepEqual(object.metadata.labels, { app: 'sum' });
   assert.deepEqual(object.metadata.annotations, {
     'batch.kubernetes.io/cronjob-scheduled-timestamp': '2026-01-01T11:00:00+01:00',
   });
   assert.equal(object.metadata.ownerReferences?.[0]?.name, 'sum');
-  assert.equal(announcement?.done?.message, 'Created job {name}');
-  assert.equal(announcement?.failed?.message, 'Error creating job: {error}');
+  assert.equal(outcomeEvents?.done?.message, 'Created job {name}');
+  assert.equal(outcomeEvents?.failed?.message, 'Error creating job: {error}');
 });
 
 test('a created Job is listed as active', () => {
@@ -301,7 +307,7 @@ test('Jobs are deleted with background propagation', () => {
   const observed = worldOf(cronJobOf({ failedJobsHistoryLimit: 0, suspend: true }), [jobOf('a', ended('Failed'))]);
   const [action] = decide(observed, now).actions as RemoveAction[];
   assert.deepEqual(action?.options, { propagationPolicy: 'Background' });
-  assert.equal(action?.announcement?.done?.message, 'Deleted job {name}');
+  assert.equal(action?.outcomeEvents?.done?.message, 'Deleted job {name}');
 });
 
 const requeues = [
@@ -324,7 +330,7 @@ for (const { name, spec, status, seconds } of requeues) {
 type Life = { cronJob: CronJob; jobs: readonly Job[]; at: number };
 
 /** Reconciles once: executes the decision and completes deletions. A killed reconcile reports no status. */
-function look({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
+function reconcile({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
   const { actions, status } = decide(worldOf(cronJob, jobs), at);
   const made = actions.filter((action) => action.type === 'create').map(({ object }) => object as Job);
   const gone = new Set(actions.flatMap((action) => (action.type === 'remove' ? [action.object.metadata.name] : [])));
@@ -342,7 +348,7 @@ function look({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
   return { cronJob: { ...cronJob, status: reported ?? {} }, jobs: left, at };
 }
 
-const isAtWork = ({ status }: Job) => !status?.conditions?.length;
+const isActive = ({ status }: Job) => !status?.conditions?.length;
 
 test('with arbitrary reconciles, crashes and pauses, no run has two Jobs, concurrency policy holds, and history limits hold', () => {
   const step = fc.record({
@@ -362,16 +368,18 @@ test('with arbitrary reconciles, crashes and pauses, no run has two Jobs, concur
       const deadline = startingDeadlineSeconds === undefined ? {} : { startingDeadlineSeconds };
       let life: Life = { cronJob: cronJobOf({ ...rest, ...deadline }), jobs: [], at: now };
       for (const { minutes, ends, isKilled } of steps) {
-        if (isKilled) life = look(life, true);
-        life = look(life, false);
+        if (isKilled) life = reconcile(life, true);
+        life = reconcile(life, false);
         // A second reconcile repeats nothing, and deletes finished Jobs above the limits.
-        life = look(life, false);
+        life = reconcile(life, false);
         const again = decide(worldOf(life.cronJob, life.jobs), life.at).actions;
         assert.deepEqual(
-          inWords(again).filter((words) => words !== 'tell JobAlreadyActive' && words !== 'tell TooManyMissedTimes'),
+          summarizeActions(again).filter(
+            (words) => words !== 'tell JobAlreadyActive' && words !== 'tell TooManyMissedTimes',
+          ),
           [],
         );
-        if (rest.concurrencyPolicy !== 'Allow') assert.ok(life.jobs.filter(isAtWork).length <= 1, 'one at a time');
+        if (rest.concurrencyPolicy !== 'Allow') assert.ok(life.jobs.filter(isActive).length <= 1, 'one at a time');
         const kept = (type: string) => life.jobs.filter(({ status }) => status?.conditions?.[0]?.type === type).length;
         assert.ok(kept('Complete') <= rest.successfulJobsHistoryLimit, 'the successful history limit holds');
         assert.ok(kept('Failed') <= rest.failedJobsHistoryLimit, 'the failed history limit holds');
@@ -379,7 +387,7 @@ test('with arbitrary reconciles, crashes and pauses, no run has two Jobs, concur
           ...life,
           at: life.at + minutes * 60_000,
           jobs: life.jobs.map((job) =>
-            ends && isAtWork(job) ? { ...job, status: { ...job.status, ...ended(ends) } } : job,
+            ends && isActive(job) ? { ...job, status: { ...job.status, ...ended(ends) } } : job,
           ),
         };
       }

@@ -6,14 +6,14 @@ import type { CronJob, CronJobStatus } from '@kruise/api/batch/cronjob';
 import type { Job } from '@kruise/api/batch/job';
 import {
   type Action,
-  announced,
+  asOptional,
   create,
   isBeingDeleted,
-  optional,
   type RecordAction,
   type RemoveAction,
   record,
   remove,
+  withOutcomeEvents,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
@@ -24,46 +24,48 @@ import { type TimeZone, timeZone } from '@kruise/machinery/time-zone';
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
-import { type Active, type Observed, outdatedJobs, takeStock } from './history.ts';
+import { type Active, deriveHistory, type Observed, outdatedJobs } from './history.ts';
 import { missedRuns } from './missed-runs.ts';
 import { formatInZone } from './zoned-time.ts';
 
 /** Tolerance for clock skew: a reconcile that is slightly late still finds the run. */
-const leewayMs = 100;
+const clockSkewMs = 100;
 /** Number of missed runs above which a warning event is emitted. */
-const manyMissed = 100;
+const missedRunThreshold = 100;
 const minuteMs = 60_000;
 
 export function decide(observed: Observed, now: Instant): Decision<CronJobStatus> {
   const { cronJob } = observed;
-  const { active, lastSuccessfulTime, news } = takeStock(observed);
+  const { active, lastSuccessfulTime, events } = deriveHistory(observed);
   // A failed deletion of old Jobs must not block new Jobs.
-  const cleanUp = outdatedJobs(observed).map((job) => optional(deletion(cronJob, job)));
-  const start = startOf({ ...observed, active }, now);
+  const cleanUp = outdatedJobs(observed).map((job) => asOptional(deletion(cronJob, job)));
+  const start = planRun({ ...observed, active }, now);
   return {
-    actions: [...cleanUp, ...news, ...start.actions],
+    actions: [...cleanUp, ...events, ...start.actions],
     status: (outcome) => ({
       ...cronJob.status,
       ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
       ...start.status(outcome),
     }),
-    ...(start.nextRun === undefined ? {} : { requeueAfterSeconds: Math.max(0, start.nextRun + leewayMs - now) / 1000 }),
+    ...(start.nextRun === undefined
+      ? {}
+      : { requeueAfterSeconds: Math.max(0, start.nextRun + clockSkewMs - now) / 1000 }),
   };
 }
 
-type Situation = Observed & { readonly active: Active };
+type State = Observed & { readonly active: Active };
 
 /** Actions for the run that is due, the resulting status, and the time of the next run. */
-type Start = {
+type RunPlan = {
   readonly actions: readonly Action[];
   readonly status: (outcome: Outcome) => Pick<CronJobStatus, 'active' | 'lastScheduleTime'>;
   readonly nextRun?: Instant | undefined;
 };
 
-function startOf(situation: Situation, now: Instant): Start {
-  const { cronJob, active } = situation;
+function planRun(state: State, now: Instant): RunPlan {
+  const { cronJob, active } = state;
   const { schedule: text = '', timeZone: zoneName = '', suspend, startingDeadlineSeconds } = cronJob.spec ?? {};
-  const idle = (...actions: readonly Action[]): Start => ({ actions, status: () => ({ active }) });
+  const idle = (...actions: readonly Action[]): RunPlan => ({ actions, status: () => ({ active }) });
   if (isBeingDeleted(cronJob)) return idle();
   const zone = attempt(() => timeZone(zoneName));
   if (zone instanceof ParseError) {
@@ -77,7 +79,7 @@ function startOf(situation: Situation, now: Instant): Start {
     return idle(...warnings, warn(cronJob, 'UnparseableSchedule', fault));
   }
 
-  const since = lastLookedAt(cronJob);
+  const since = checkedSince(cronJob);
   const deadlineMs =
     startingDeadlineSeconds === undefined ? Number.POSITIVE_INFINITY : Number(startingDeadlineSeconds) * 1000;
   const missed = missedRuns(schedule, Math.max(since, now - deadlineMs), now);
@@ -85,24 +87,24 @@ function startOf(situation: Situation, now: Instant): Start {
     const fault = `invalid schedule: ${text} : time difference between two schedules is less than 1 second`;
     return idle(...warnings, warn(cronJob, 'InvalidSchedule', fault));
   }
-  if (missed.last === undefined) return { ...idle(...warnings), nextRun: followingRun(schedule, since, now) };
-  if (missed.count > manyMissed) warnings.push(warn(cronJob, 'TooManyMissedTimes', tooManyMissed));
-  const start = startAt(situation, missed.last, zone);
+  if (missed.last === undefined) return { ...idle(...warnings), nextRun: nextFutureRun(schedule, since, now) };
+  if (missed.count > missedRunThreshold) warnings.push(warn(cronJob, 'TooManyMissedTimes', tooManyMissed));
+  const start = startAt(state, missed.last, zone);
   const actions = [...warnings, ...start.actions];
-  return { ...start, actions, nextRun: followingRun(schedule, since, now) };
+  return { ...start, actions, nextRun: nextFutureRun(schedule, since, now) };
 }
 
-function lastLookedAt({ metadata, status }: CronJob): Instant {
+function checkedSince({ metadata, status }: CronJob): Instant {
   return parseTime(status?.lastScheduleTime ?? metadata.creationTimestamp ?? formatTime(0));
 }
 
 /** Returns the first run after now. Runs keep the phase of the schedule since the given time. */
-function followingRun(schedule: Schedule, since: Instant, now: Instant): Instant | undefined {
+function nextFutureRun(schedule: Schedule, since: Instant, now: Instant): Instant | undefined {
   return nextRun(schedule, missedRuns(schedule, since, now)?.last ?? since);
 }
 
-function startAt({ cronJob, active, jobs, findJob }: Situation, dueAt: Instant, zone: TimeZone): Start {
-  const idle = (...actions: readonly Action[]): Start => ({ actions, status: () => ({ active }) });
+function startAt({ cronJob, active, jobs, findJob }: State, dueAt: Instant, zone: TimeZone): RunPlan {
+  const idle = (...actions: readonly Action[]): RunPlan => ({ actions, status: () => ({ active }) });
   const name = `${cronJob.metadata.name}-${Math.floor(dueAt / minuteMs)}`;
   const { lastScheduleTime } = cronJob.status ?? {};
   if (lastScheduleTime && parseTime(lastScheduleTime) === dueAt) return idle();
@@ -118,7 +120,7 @@ function startAt({ cronJob, active, jobs, findJob }: Situation, dueAt: Instant, 
   const isReplaced = policy === 'Replace';
   const listed = new Set(active.map(({ uid }) => uid));
   const replaced = isReplaced ? jobs.filter(({ metadata }) => listed.has(metadata.uid)) : [];
-  const creation = announced(create(jobOf(cronJob, { name, dueAt, zone })), {
+  const creation = withOutcomeEvents(create(jobOf(cronJob, { name, dueAt, zone })), {
     about: cronJob,
     done: { reason: 'SuccessfulCreate', message: 'Created job {name}' },
     failed: { reason: 'FailedCreate', message: 'Error creating job: {error}' },
@@ -159,7 +161,7 @@ function referenceTo({ apiVersion, kind, metadata }: KubernetesObject): Active[n
 
 function deletion(cronJob: CronJob, job: Job): RemoveAction {
   const action: RemoveAction = { ...remove(job), options: { propagationPolicy: 'Background' } };
-  return announced(action, {
+  return withOutcomeEvents(action, {
     about: cronJob,
     done: { reason: 'SuccessfulDelete', message: 'Deleted job {name}' },
     failed: { reason: 'FailedDelete', message: 'Deleted job: {error}' },

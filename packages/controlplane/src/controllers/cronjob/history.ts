@@ -2,7 +2,7 @@
 import type { CronJob, CronJobStatus } from '@kruise/api/batch/cronjob';
 import type { Job } from '@kruise/api/batch/job';
 import { isBeingDeleted, type RecordAction, record } from '@kruise/client/actions';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { parseTime } from '@kruise/values/time';
 
@@ -18,27 +18,29 @@ export type Observed = {
 export type Active = NonNullable<CronJobStatus['active']>;
 
 /** State of the created Jobs, and events to emit. */
-export type Stock = {
+export type JobHistory = {
   readonly active: Active;
   readonly lastSuccessfulTime: string | undefined;
-  readonly news: readonly RecordAction[];
+  readonly events: readonly RecordAction[];
 };
 
-export function takeStock({ cronJob, jobs, findJob }: Observed): Stock {
+export function deriveHistory({ cronJob, jobs, findJob }: Observed): JobHistory {
   const { active = [], lastSuccessfulTime } = cronJob.status ?? {};
-  const tell = (type: 'Normal' | 'Warning', reason: string, message: string) =>
+  const newEvent = (type: 'Normal' | 'Warning', reason: string, message: string) =>
     record({ about: cronJob, type, reason, message });
   const listed = new Set(active.map(({ uid }) => uid));
   const known = new Map(jobs.map((job) => [job.metadata.uid, job]));
-  const news: RecordAction[] = [];
+  const events: RecordAction[] = [];
   let latest = lastSuccessfulTime ?? undefined;
   for (const { metadata, status } of jobs) {
     const { name, uid } = metadata;
-    const end = endOfJob(status);
+    const end = findFinishedCondition(status);
     if (!end && !listed.has(uid)) {
-      news.push(tell('Warning', 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`));
+      events.push(
+        newEvent('Warning', 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`),
+      );
     } else if (end && listed.has(uid)) {
-      news.push(tell('Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${end.type}`));
+      events.push(newEvent('Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${end.type}`));
     }
     const { completionTime } = status ?? {};
     const isLater = completionTime && (latest === undefined || parseTime(completionTime) > parseTime(latest));
@@ -46,19 +48,19 @@ export function takeStock({ cronJob, jobs, findJob }: Observed): Stock {
   }
   const left = active.filter(({ uid, name = '' }) => {
     const job = known.get(uid);
-    if (job) return !endOfJob(job.status);
+    if (job) return !findFinishedCondition(job.status);
     const isMissing = !findJob(name);
-    if (isMissing) news.push(tell('Normal', 'MissingJob', `Active job went missing: ${name}`));
+    if (isMissing) events.push(newEvent('Normal', 'MissingJob', `Active job went missing: ${name}`));
     return !isMissing;
   });
-  return { active: left, lastSuccessfulTime: latest, news };
+  return { active: left, lastSuccessfulTime: latest, events };
 }
 
 /** Returns the oldest finished Jobs above the history limits. */
 export function outdatedJobs({ cronJob, jobs }: Observed): readonly Job[] {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec ?? {};
   const beyond = (end: 'Complete' | 'Failed', limit = Number.POSITIVE_INFINITY) => {
-    const ended = jobs.filter(({ status }) => endOfJob(status)?.type === end).sort(byStart);
+    const ended = jobs.filter(({ status }) => findFinishedCondition(status)?.type === end).sort(byStart);
     return ended.slice(0, Math.max(0, ended.length - limit));
   };
   const outdated = [...beyond('Complete', successfulJobsHistoryLimit), ...beyond('Failed', failedJobsHistoryLimit)];

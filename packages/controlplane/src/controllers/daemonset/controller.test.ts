@@ -48,15 +48,15 @@ test('a DaemonSet follows the nodes, with the permissions of its ServiceAccount'
   await using cluster = await startDaemonSets('n1', 'n2');
   const { client } = cluster;
   await client.create(daemonSet, setOf());
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n1:a', 'n2:a']);
   await addNode(cluster, 'n3');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n1:a', 'n2:a', 'n3:a']);
 
   const taint = (effect: string) => ({ spec: { taints: [{ key: 'example.com/x', effect }] } });
   await client.patch(node, { name: 'n1' }, taint('NoSchedule'), { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { conditions: _, ...figures } = (await client.get(daemonSet, reference)).status!;
   assert.deepEqual(figures, {
     desiredNumberScheduled: 2,
@@ -68,29 +68,29 @@ test('a DaemonSet follows the nodes, with the permissions of its ServiceAccount'
     observedGeneration: 1,
   });
   await client.patch(node, { name: 'n1' }, taint('NoExecute'), { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n2:a', 'n3:a']);
 
-  const told = (await client.list(event, { namespace: 'default' })).items;
-  assert.equal(told.filter(({ reason }) => reason === 'SuccessfulCreate').length, 3);
-  assert.ok(told.every(({ source }) => source?.component === 'daemonset-controller'));
-  assert.deepEqual(cluster.complaints, []);
+  const events = (await client.list(event, { namespace: 'default' })).items;
+  assert.equal(events.filter(({ reason }) => reason === 'SuccessfulCreate').length, 3);
+  assert.ok(events.every(({ source }) => source?.component === 'daemonset-controller'));
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a rolling update replaces one Pod after the other, and keeps old revisions', async () => {
   await using cluster = await startDaemonSets('n1', 'n2', 'n3');
   const { client, nodes } = cluster;
   await client.create(daemonSet, setOf());
-  await cluster.pass(1);
+  await cluster.advance(1);
   nodes.becomesReady = ({ spec }) => spec?.containers?.[0]?.image !== 'bad';
   await client.patch(daemonSet, reference, { spec: { template: templateOf('bad') } }, { type: 'merge' });
-  await cluster.pass(60);
+  await cluster.advance(60);
   const images = (await podsOf(cluster)).map(({ spec }) => spec?.containers?.[0]?.image);
   assert.deepEqual(images.toSorted(), ['a', 'a', 'bad']);
   assert.equal((await client.get(daemonSet, reference)).status?.numberUnavailable, 1);
 
   await client.patch(daemonSet, reference, { spec: { template: templateOf('b') } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n1:b', 'n2:b', 'n3:b']);
   const revisions = (await client.list(controllerRevision, { namespace: 'default' })).items;
   assert.deepEqual(revisions.map(({ revision }) => revision).toSorted(), [1, 2, 3]);
@@ -102,16 +102,16 @@ test('with surge, the new Pod is available before the old one is deleted', async
   const { client, nodes } = cluster;
   const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
   await client.create(daemonSet, setOf({ updateStrategy }));
-  await cluster.pass(1);
+  await cluster.advance(1);
   nodes.becomesReady = () => false;
   await client.patch(daemonSet, reference, { spec: { template: templateOf('b') } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n1:a', 'n1:b']);
   nodes.becomesReady = () => true;
   const waiting = (await podsOf(cluster)).find(({ spec }) => spec?.containers?.[0]?.image === 'b')!;
   const conditions = [{ type: 'Ready', status: 'True' }];
   await client.update(pod, { ...waiting, status: { phase: 'Running', conditions } }, { subresource: 'status' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n1:b']);
 });
 
@@ -124,7 +124,7 @@ test('a Pod that fails repeatedly is replaced with exponential backoff', async (
   const start = clock.now();
   let last: string | undefined;
   for (let tick = 0; tick < 320; tick++) {
-    await cluster.pass(0.1);
+    await cluster.advance(0.1);
     const [found] = await podsOf(cluster);
     if (!found || found.metadata.uid === last) continue;
     last = found.metadata.uid;
@@ -133,9 +133,9 @@ test('a Pod that fails repeatedly is replaced with exponential backoff', async (
   }
   // The first replacement is immediate, then the backoff is 1, 2, 4, 8 and 16 seconds.
   assert.deepEqual(replacedAt, [0, 0, 1, 3, 7, 15, 31]);
-  const told = (await client.list(event, { namespace: 'default' })).items;
+  const events = (await client.list(event, { namespace: 'default' })).items;
   assert.ok(
-    told.some(
+    events.some(
       ({ reason, message }) => reason === 'FailedDaemonPod' && message?.includes('on node n1, will try to kill it'),
     ),
   );

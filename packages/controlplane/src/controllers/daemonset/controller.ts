@@ -2,8 +2,8 @@ import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { type DaemonSet, daemonSet } from '@kruise/api/apps/daemonset';
 import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
-import { type BackOff, createBackOff } from '@kruise/client/back-off';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
+import { type Backoff, createBackoff } from '@kruise/client/back-off';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import { type Key, referenceOf } from '@kruise/client/object-key';
@@ -11,26 +11,26 @@ import { placementOf } from '@kruise/machinery/daemon-pods';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { decide, type Observed } from './decide.ts';
 import { failureEffects } from './ended.ts';
-import { setsOfRevision, setsThatSeeNodes } from './wake.ts';
+import { mapNodeToSets, mapRevisionToSets } from './wake.ts';
 
 /**
  * DaemonSet controller: keeps one Pod on every eligible node. The only state kept between reconciles is the backoff for
  * failed Pods, because deleted Pods leave no trace. After a restart, the controller retries immediately.
  */
 export function daemonSetController(): Controller {
-  const backOff = createBackOff({ firstMs: 1000, maxMs: 15 * 60_000 });
+  const backOff = createBackoff({ initialMs: 1000, maxMs: 15 * 60_000 });
   const selector = ({ spec }: DaemonSet) => selectorOf(spec?.selector);
   return defineController({
     name: 'daemonset',
     for: daemonSet,
     owns: [pod],
     watches: [
-      watch(pod, adopters(daemonSet, selector)),
-      watch(controllerRevision, adopters(daemonSet, selector)),
-      watch(controllerRevision, setsOfRevision(daemonSet)),
+      watch(pod, mapToAdopters(daemonSet, selector)),
+      watch(controllerRevision, mapToAdopters(daemonSet, selector)),
+      watch(controllerRevision, mapRevisionToSets(daemonSet)),
       watch(
         node,
-        setsThatSeeNodes(daemonSet, ({ spec }) => placementOf(spec?.template?.spec)),
+        mapNodeToSets(daemonSet, ({ spec }) => placementOf(spec?.template?.spec)),
       ),
     ],
     observe: (caches, key) => observe(caches, key, backOff),
@@ -40,7 +40,7 @@ export function daemonSetController(): Controller {
   });
 }
 
-function observe(caches: Caches, key: Key, backOff: BackOff): Observed | undefined {
+function observe(caches: Caches, key: Key, backOff: Backoff): Observed | undefined {
   const set = caches.of(daemonSet).get(key);
   if (!set) return undefined;
   const { namespace } = referenceOf(key);

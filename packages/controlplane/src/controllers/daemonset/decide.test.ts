@@ -6,7 +6,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Action } from '@kruise/client/actions';
 import { podTemplateData } from '@kruise/machinery/controller-revision';
-import { pinnedTo } from '@kruise/machinery/daemon-pods';
+import { pinToNode } from '@kruise/machinery/daemon-pods';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
 import fc from 'fast-check';
@@ -98,7 +98,7 @@ function podOf(
       ownerReferences: [controllerReference(setOf())],
       ...metadata,
     },
-    spec: { containers: [], ...(isBound ? { nodeName: node } : { affinity: pinnedTo(node) }) },
+    spec: { containers: [], ...(isBound ? { nodeName: node } : { affinity: pinToNode(node) }) },
     status: { phase, conditions: [{ type: 'Ready', status, lastTransitionTime: seconds(-(ready ?? 0)) }] },
   } as Pod;
 }
@@ -466,7 +466,7 @@ test('a Pod is created for its node from the template', () => {
   assert.deepEqual(metadata.labels, { app: 'agent', 'pod-template-generation': '7', 'controller-revision-hash': hash });
   assert.deepEqual(metadata.ownerReferences, [controllerReference(set)]);
   assert.equal(spec?.nodeName, undefined);
-  assert.deepEqual(spec?.affinity, pinnedTo('a'));
+  assert.deepEqual(spec?.affinity, pinToNode('a'));
   assert.deepEqual(
     spec?.tolerations?.map(({ key, effect }) => `${key?.replace('node.kubernetes.io/', '')} ${effect}`),
     [

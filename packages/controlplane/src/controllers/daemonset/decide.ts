@@ -12,15 +12,15 @@ import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { restBetweenLooks } from '../pace.ts';
+import { reconcileIntervalFor } from '../pace.ts';
 import { createPod, deletePod } from '../pod-control.ts';
-import { backOffKey, tellOfEnded } from './ended.ts';
-import { hashOf, historyOf, outlived } from './history.ts';
+import { backOffKey, reportEndedPods } from './ended.ts';
+import { hashOf, historyOf, pruneRevisionHistory } from './history.ts';
 import { isUpdatedBy, podsByNode, podsFor } from './pods.ts';
-import { updateStep } from './rolling-update.ts';
-import { type Situation, updateBudget } from './situation.ts';
+import { rollingUpdateStep } from './rolling-update.ts';
+import { type State, updateBudget } from './situation.ts';
 import { statusOf } from './status.ts';
-import { type Chores, tend } from './tend.ts';
+import { type PodChanges, placePods } from './tend.ts';
 
 export type Observed = {
   readonly set: DaemonSet;
@@ -56,7 +56,7 @@ export function decide(observed: Observed, now: Instant): Decided {
   const { hash, collisionCount } = history;
 
   const minReadySeconds = spec?.minReadySeconds ?? 0;
-  const situation: Situation = {
+  const state: State = {
     set,
     nodes,
     byNode: podsByNode(pods),
@@ -68,24 +68,25 @@ export function decide(observed: Observed, now: Instant): Decided {
     remainingBackOffMs: (node) => observed.remainingBackOffMs(backOffKey(set, node), now),
     now,
   };
-  const tending = tend(situation);
-  const isTended = tending.starts.length === 0 && tending.stops.length === 0;
+  const placementResult = placePods(state);
+  const isPlaced = placementResult.nodesNeedingPods.length === 0 && placementResult.podsToDelete.length === 0;
   const isRolling = spec?.updateStrategy?.type === 'RollingUpdate';
   // Nodes that miss a Pod or have a surplus Pod come first; the rolling update continues when the cache shows those
   // writes.
-  const chores: Chores = isTended && isRolling ? updateStep(situation) : tending;
-  const waits = [secondsUntilAvailable(pods, minReadySeconds, now), tending.waitMs && tending.waitMs / 1000].filter(
-    (seconds) => seconds !== undefined,
-  );
-  const status = statusOf(situation, collisionCount);
+  const podChanges: PodChanges = isPlaced && isRolling ? rollingUpdateStep(state) : placementResult;
+  const waits = [
+    secondsUntilAvailable(pods, minReadySeconds, now),
+    placementResult.waitMs && placementResult.waitMs / 1000,
+  ].filter((seconds) => seconds !== undefined);
+  const status = statusOf(state, collisionCount);
   return {
     actions: [
       ...claimActions(set, revisionClaims),
       ...history.actions,
       ...claimActions(set, podClaims),
-      ...tellOfEnded(set, tending, now),
-      ...carryOut(set, hash, chores),
-      ...outlived(set, history.old, pods),
+      ...reportEndedPods(set, placementResult, now),
+      ...podActions(set, hash, podChanges),
+      ...pruneRevisionHistory(set, history.old, pods),
     ],
     // Without the revision, updated Pods cannot be counted.
     status: ({ failures }) =>
@@ -94,7 +95,8 @@ export function decide(observed: Observed, now: Instant): Decided {
         : status,
     ...(waits.length > 0 ? { requeueAfterSeconds: Math.min(...waits) } : {}),
     // Creations and deletions already wait for their expectations.
-    minIntervalMs: chores.starts.length + chores.stops.length > 0 ? 0 : restBetweenLooks(nodes.length),
+    minIntervalMs:
+      podChanges.nodesNeedingPods.length + podChanges.podsToDelete.length > 0 ? 0 : reconcileIntervalFor(nodes.length),
   };
 }
 
@@ -104,10 +106,10 @@ function refuseToSelectAll(set: DaemonSet): Decided {
 }
 
 /** Deletes come before creates: a failed create must not block the deletion of unwanted Pods. */
-function carryOut(set: DaemonSet, hash: string, { starts, stops }: Chores): readonly Action[] {
+function podActions(set: DaemonSet, hash: string, { nodesNeedingPods, podsToDelete }: PodChanges): readonly Action[] {
   const podFor = podsFor(set, hash);
   return [
-    ...stops.slice(0, burst).map((pod) => deletePod(set, pod)),
-    ...starts.slice(0, burst).map((node) => createPod(set, podFor(node))),
+    ...podsToDelete.slice(0, burst).map((pod) => deletePod(set, pod)),
+    ...nodesNeedingPods.slice(0, burst).map((node) => createPod(set, podFor(node))),
   ];
 }

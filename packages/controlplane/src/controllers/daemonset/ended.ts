@@ -1,21 +1,21 @@
 /** Finished daemon Pods: events and backoff for Pods that ended although they should run as long as their node. */
 import { type Action, effect, record } from '@kruise/client/actions';
-import type { BackOff } from '@kruise/client/back-off';
+import type { Backoff } from '@kruise/client/back-off';
 import type { Effect } from '@kruise/client/execute';
 import type { Instant } from '@kruise/values/time';
 import type { NodeSet } from './situation.ts';
-import type { Tending } from './tend.ts';
+import type { PlacementResult } from './tend.ts';
 
 /** A failure to record in the backoff. */
 type Failure = { readonly key: string; readonly now: Instant };
 
 /** Records failures in the backoff, because deleted Pods leave no trace. */
-export function failureEffects(backOff: BackOff): { readonly [name: string]: Effect } {
+export function failureEffects(backOff: Backoff): { readonly [name: string]: Effect } {
   return {
     async noteFailure(input) {
       // `reportEndedPods` sets the input.
       const { key, now } = input as Failure;
-      backOff.begin(key, now);
+      backOff.next(key, now);
     },
   };
 }
@@ -26,7 +26,7 @@ export function backOffKey({ metadata, status }: NodeSet, node: string): string 
 }
 
 /** Emits events for ended Pods and records failures before the Pods are deleted. */
-export function tellOfEnded(set: NodeSet, { ended }: Tending, now: Instant): readonly Action[] {
+export function reportEndedPods(set: NodeSet, { ended }: PlacementResult, now: Instant): readonly Action[] {
   return ended.flatMap(({ pod: { metadata, status }, node }) => {
     const hasFailed = status?.phase === 'Failed';
     const what = `${metadata.namespace}/${metadata.name} on node ${node}`;

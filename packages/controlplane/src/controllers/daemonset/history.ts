@@ -112,13 +112,17 @@ function merge(
   pods: readonly Pod[],
 ): readonly Action[] {
   const hashes = new Set(others.map(hashOf));
-  const strayed = pods.filter((pod) => hashes.has(hashOf(pod)) && hashOf(pod) !== hashOf(kept));
+  const duplicatePods = pods.filter((pod) => hashes.has(hashOf(pod)) && hashOf(pod) !== hashOf(kept));
   const labels = { [podRevisionLabel]: hashOf(kept) };
-  return [...strayed.map((pod) => patch(pod, { metadata: { labels } })), ...others.map(remove)];
+  return [...duplicatePods.map((pod) => patch(pod, { metadata: { labels } })), ...others.map(remove)];
 }
 
 /** Deletes the oldest revisions above the history limit that no Pod uses. */
-export function outlived(set: NodeSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly Action[] {
+export function pruneRevisionHistory(
+  set: NodeSet,
+  old: readonly ControllerRevision[],
+  pods: readonly Pod[],
+): readonly Action[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];
   const live = new Set(pods.map(hashOf));

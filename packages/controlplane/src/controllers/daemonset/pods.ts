@@ -4,7 +4,7 @@ import { templateGeneration } from '@kruise/api/apps/daemonset.default';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
-import { pinnedTo, targetNodeOf, withDaemonTolerations } from '@kruise/machinery/daemon-pods';
+import { pinToNode, targetNodeOf, withDaemonTolerations } from '@kruise/machinery/daemon-pods';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { tryParseInteger } from '@kruise/values/go-integer';
@@ -17,12 +17,12 @@ const generationLabel = 'pod-template-generation';
  * Assigns a Pod to a node. The default is a node affinity that the scheduler evaluates; a controller without the
  * scheduler sets `nodeName`.
  */
-export type Placing = (spec: PodSpec, nodeName: string) => PodSpec;
+export type PodPlacer = (spec: PodSpec, nodeName: string) => PodSpec;
 
-const pinned: Placing = (spec, nodeName) => ({ ...spec, affinity: pinnedTo(nodeName, spec.affinity) });
+const withNodeAffinity: PodPlacer = (spec, nodeName) => ({ ...spec, affinity: pinToNode(nodeName, spec.affinity) });
 
 /** Returns a function that creates the Pod of a node from the template. */
-export function podsFor(set: NodeSet, hash: string, place: Placing = pinned): (nodeName: string) => Pod {
+export function podsFor(set: NodeSet, hash: string, place: PodPlacer = withNodeAffinity): (nodeName: string) => Pod {
   const { template } = set.spec ?? {};
   const generation = generationOf(set);
   const labels = {

@@ -27,10 +27,10 @@ export type NodeSet = {
 };
 
 /** State of one DaemonSet reconcile. */
-export type Situation = NodeSituation & { readonly set: DaemonSet };
+export type State = PlacementState & { readonly set: DaemonSet };
 
 /** State that determines the Pods of each node. */
-export type NodeSituation = {
+export type PlacementState = {
   readonly nodes: readonly Node[];
   /** Pods by the node they run on or are assigned to. */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>;
@@ -44,7 +44,7 @@ export type NodeSituation = {
   readonly allowsSurge: boolean;
   readonly minReadySeconds: number;
   /** Reports whether a Pod must be deleted as soon as possible, regardless of the placement on its node. */
-  readonly isLeaving?: (pod: Pod) => boolean;
+  readonly mustDelete?: (pod: Pod) => boolean;
   /** Returns how long a failed Pod of a node is kept because earlier Pods failed there. */
   readonly remainingBackOffMs: (nodeName: string) => number;
   readonly now: Instant;

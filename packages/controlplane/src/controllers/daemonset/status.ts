@@ -2,14 +2,14 @@ import type { DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Pod } from '@kruise/api/core/pod';
 import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
-import type { NodeSituation, Situation } from './situation.ts';
+import type { PlacementState, State } from './situation.ts';
 
-export function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
-  const { set, minReadySeconds, now } = situation;
+export function statusOf(state: State, collisionCount: number | undefined): DaemonSetStatus {
+  const { set, minReadySeconds, now } = state;
   const { generation } = set.metadata;
   return {
     ...set.status,
-    ...countNodes(situation, (pod) => isPodAvailable(pod, minReadySeconds, now)),
+    ...countNodes(state, (pod) => isPodAvailable(pod, minReadySeconds, now)),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(collisionCount === undefined ? {} : { collisionCount }),
   };
@@ -19,7 +19,10 @@ export function statusOf(situation: Situation, collisionCount: number | undefine
  * Counts nodes: a node that should have a Pod counts by the Pod that is kept, other nodes with Pods count as
  * misscheduled.
  */
-export function countNodes({ nodes, byNode, placement, isUpdated }: NodeSituation, isAvailable: (pod: Pod) => boolean) {
+export function countNodes(
+  { nodes, byNode, placement, isUpdated }: PlacementState,
+  isAvailable: (pod: Pod) => boolean,
+) {
   const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, updated: 0, available: 0 };
   for (const node of nodes) {
     const [pod] = (byNode.get(node.metadata.name ?? '') ?? []).toSorted(compareDaemonPods);

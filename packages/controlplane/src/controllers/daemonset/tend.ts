@@ -3,34 +3,34 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
-import type { NodeSituation } from './situation.ts';
+import type { PlacementState } from './situation.ts';
 
 /** Pods to create and delete. */
-export type Chores = {
+export type PodChanges = {
   /** Nodes that need one more Pod. */
-  readonly starts: readonly string[];
-  readonly stops: readonly Pod[];
+  readonly nodesNeedingPods: readonly string[];
+  readonly podsToDelete: readonly Pod[];
 };
 
 /** Pods to create and delete, and ended Pods to report. */
-export type Tending = Chores & {
+export type PlacementResult = PodChanges & {
   readonly ended: readonly { readonly pod: Pod; readonly node: string }[];
   /** Shortest remaining backoff of a failed Pod; undefined without backoff. */
   readonly waitMs: number | undefined;
 };
 
 /** Computes the placement of every node independently. */
-export function tend(situation: NodeSituation): Tending {
-  const { nodes, byNode } = situation;
-  const starts: string[] = [];
-  const stops: Pod[] = [];
+export function placePods(state: PlacementState): PlacementResult {
+  const { nodes, byNode } = state;
+  const nodesNeedingPods: string[] = [];
+  const podsToDelete: Pod[] = [];
   const ended: { readonly pod: Pod; readonly node: string }[] = [];
   let waitMs: number | undefined;
   for (const node of nodes) {
-    const found = tendNode(situation, node);
+    const found = placePodsOnNode(state, node);
     const name = node.metadata.name ?? '';
-    if (found.isMissing) starts.push(name);
-    stops.push(...found.stops);
+    if (found.isMissing) nodesNeedingPods.push(name);
+    podsToDelete.push(...found.podsToDelete);
     ended.push(...found.ended.map((pod) => ({ pod, node: name })));
     if (found.waitMs !== undefined) waitMs = Math.min(waitMs ?? found.waitMs, found.waitMs);
   }
@@ -38,42 +38,42 @@ export function tend(situation: NodeSituation): Tending {
   for (const [node, pods] of byNode) {
     // The scheduler never places Pods that are assigned to a deleted node, and the Pod garbage collector does not
     // delete Pods without a node.
-    if (!known.has(node)) stops.push(...pods.filter(({ spec }) => !spec?.nodeName));
+    if (!known.has(node)) podsToDelete.push(...pods.filter(({ spec }) => !spec?.nodeName));
   }
-  return { starts, stops, ended, waitMs };
+  return { nodesNeedingPods, podsToDelete, ended, waitMs };
 }
 
-type NodeChores = {
+type NodePodChanges = {
   readonly isMissing: boolean;
-  readonly stops: readonly Pod[];
+  readonly podsToDelete: readonly Pod[];
   readonly ended: readonly Pod[];
   readonly waitMs?: number | undefined;
 };
 
-const nothing: NodeChores = { isMissing: false, stops: [], ended: [] };
+const nothing: NodePodChanges = { isMissing: false, podsToDelete: [], ended: [] };
 
-function tendNode(situation: NodeSituation, node: Node): NodeChores {
-  const { shouldRun, shouldContinue } = situation.placement(node);
-  const pods = situation.byNode.get(node.metadata.name ?? '');
+function placePodsOnNode(state: PlacementState, node: Node): NodePodChanges {
+  const { shouldRun, shouldContinue } = state.placement(node);
+  const pods = state.byNode.get(node.metadata.name ?? '');
   if (!pods) return { ...nothing, isMissing: shouldRun };
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp == null);
-  if (!shouldContinue) return { ...nothing, stops: staying };
+  if (!shouldContinue) return { ...nothing, podsToDelete: staying };
 
-  const { isLeaving = () => false } = situation;
-  const { running, ended, waitMs } = sortOut(
-    situation,
+  const { mustDelete = () => false } = state;
+  const { running, ended, waitMs } = splitEndedPods(
+    state,
     node,
-    staying.filter((pod) => !isLeaving(pod)),
+    staying.filter((pod) => !mustDelete(pod)),
   );
-  const leaving = staying.filter(isLeaving);
+  const condemned = staying.filter(mustDelete);
   const sorted = running.toSorted(compareDaemonPods);
-  const isMissing = situation.allowsSurge && sorted.length === 0 && shouldRun;
-  const surplus = situation.allowsSurge ? outdone(situation, sorted) : sorted.slice(1);
-  return { isMissing, stops: [...ended, ...leaving, ...surplus], ended, waitMs };
+  const isMissing = state.allowsSurge && sorted.length === 0 && shouldRun;
+  const surplus = state.allowsSurge ? surgeSurplus(state, sorted) : sorted.slice(1);
+  return { isMissing, podsToDelete: [...ended, ...condemned, ...surplus], ended, waitMs };
 }
 
 /** Separates running Pods from ended ones. A failed Pod is kept during the backoff of its node. */
-function sortOut({ remainingBackOffMs }: NodeSituation, { metadata }: Node, pods: readonly Pod[]) {
+function splitEndedPods({ remainingBackOffMs }: PlacementState, { metadata }: Node, pods: readonly Pod[]) {
   const running: Pod[] = [];
   const ended: Pod[] = [];
   let waitMs: number | undefined;
@@ -96,7 +96,7 @@ function sortOut({ remainingBackOffMs }: NodeSituation, { metadata }: Node, pods
  * Returns the Pods to delete on a node with surge: all but the oldest Pod of each revision, and the old Pod as soon as
  * it is unavailable or the new Pod is available.
  */
-function outdone({ hasHash, minReadySeconds, now }: NodeSituation, sorted: readonly Pod[]): readonly Pod[] {
+function surgeSurplus({ hasHash, minReadySeconds, now }: PlacementState, sorted: readonly Pod[]): readonly Pod[] {
   if (sorted.length <= 1) return [];
   const [newPod, ...surplusNew] = sorted.filter(hasHash);
   const [oldPod, ...surplusOld] = sorted.filter((pod) => !hasHash(pod));

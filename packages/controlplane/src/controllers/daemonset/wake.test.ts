@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import type { Change } from '@kruise/client/informer';
-import { setsOfRevision } from './wake.ts';
+import { mapRevisionToSets } from './wake.ts';
 
 const revision: ControllerRevision = {
   apiVersion: 'apps/v1',
@@ -17,13 +17,13 @@ const revision: ControllerRevision = {
 };
 
 const cases = [
-  { type: 'added', woken: [] },
-  { type: 'updated', woken: ['default/agent'] },
-  { type: 'deleted', woken: ['default/agent'] },
+  { type: 'added', enqueued: [] },
+  { type: 'updated', enqueued: ['default/agent'] },
+  { type: 'deleted', enqueued: ['default/agent'] },
 ] as const;
-for (const { type, woken } of cases) {
-  test(`a ${type} revision enqueues ${woken[0] ?? 'nothing'}`, () => {
+for (const { type, enqueued } of cases) {
+  test(`a ${type} revision enqueues ${enqueued[0] ?? 'nothing'}`, () => {
     const change: Change<ControllerRevision> = { type, object: revision, cause: 'event' };
-    assert.deepEqual(setsOfRevision(daemonSet)(change), woken);
+    assert.deepEqual(mapRevisionToSets(daemonSet)(change), enqueued);
   });
 }

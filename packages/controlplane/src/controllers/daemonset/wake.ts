@@ -10,7 +10,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
  * Enqueues the sets of a ControllerRevision that was updated or deleted. Additions are ignored: a set knows the
  * revisions it creates, and foreign revisions can wait until the next reconcile.
  */
-export function setsOfRevision(kind: Kind) {
+export function mapRevisionToSets(kind: Kind) {
   return (change: Change<ControllerRevision>): readonly Key[] =>
     change.type === 'added' ? [] : ownersOf(kind, change);
 }
@@ -19,7 +19,7 @@ export function setsOfRevision(kind: Kind) {
  * Enqueues the sets whose placement on a node changed. A heartbeat must not enqueue every set: only sets that start or
  * stop matching the node are enqueued.
  */
-export function setsThatSeeNodes<K extends Kind>(kind: K, viewOf: (set: ObjectOf<K>) => (node: Node) => unknown) {
+export function mapNodeToSets<K extends Kind>(kind: K, placementViewOf: (set: ObjectOf<K>) => (node: Node) => unknown) {
   return ({ type, object, previous, cause }: Change<Node>, caches: Caches): readonly Key[] => {
     // The initial sync reconciles every set anyway.
     if (cause === 'initial') return [];
@@ -33,7 +33,7 @@ export function setsThatSeeNodes<K extends Kind>(kind: K, viewOf: (set: ObjectOf
     const before = type === 'deleted' ? object : previous;
     const after = type === 'deleted' ? undefined : object;
     const differs = (set: ObjectOf<K>) => {
-      const view = viewOf(set);
+      const view = placementViewOf(set);
       return !isSame(before ? view(before) : nothing, after ? view(after) : nothing);
     };
     // Every kind of object has metadata.

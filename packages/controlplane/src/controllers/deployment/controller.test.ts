@@ -59,7 +59,7 @@ async function patchSpec({ client }: Cluster, spec: object): Promise<void> {
 
 /** Advances the clock until nothing changes any more. */
 async function settle(cluster: Cluster): Promise<void> {
-  await cluster.pass(5);
+  await cluster.advance(5);
 }
 
 test('a rollout respects its budget at all times, and is reported', async () => {
@@ -115,13 +115,13 @@ test('a rollout respects its budget at all times, and is reported', async () => 
     'deployment.kubernetes.io/revision': '2',
     'kubernetes.io/change-cause': 'first',
   });
-  const told = (await client.list(event, { namespace: 'default' })).items.filter(
+  const events = (await client.list(event, { namespace: 'default' })).items.filter(
     ({ source }) => source?.component === 'deployment-controller',
   );
-  assert.ok(told.some(({ message }) => message === `Scaled up replica set ${first?.metadata.name} from 0 to 10`));
-  assert.ok(told.some(({ message }) => message === `Scaled up replica set ${second?.metadata.name} from 0 to 3`));
-  assert.ok(told.some(({ message }) => message === `Scaled down replica set ${first?.metadata.name} from 10 to 8`));
-  assert.deepEqual(cluster.complaints, []);
+  assert.ok(events.some(({ message }) => message === `Scaled up replica set ${first?.metadata.name} from 0 to 10`));
+  assert.ok(events.some(({ message }) => message === `Scaled up replica set ${second?.metadata.name} from 0 to 3`));
+  assert.ok(events.some(({ message }) => message === `Scaled down replica set ${first?.metadata.name} from 10 to 8`));
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a ReplicaSet is named with the hash that Kubernetes computes from the stored template', async () => {
@@ -182,9 +182,9 @@ test('a stuck rollout is reported, keeps old Pods, and continues when it is fixe
   await settle(cluster);
   nodes.becomesReady = ({ spec }) => spec?.containers?.[0]?.image !== 'bad';
   await patchSpec(cluster, { template: templateOf('bad') });
-  await cluster.pass(590);
+  await cluster.advance(590);
   assert.equal((await conditionsOf(cluster))['Progressing'], 'True ReplicaSetUpdated');
-  await cluster.pass(20);
+  await cluster.advance(20);
   assert.equal((await conditionsOf(cluster))['Progressing'], 'False ProgressDeadlineExceeded');
   assert.equal((await podsOf(cluster)).filter(isPodReady).length, 8);
 
@@ -230,8 +230,8 @@ test('a Deployment with the rollback annotation rolls back once', async () => {
   assert.deepEqual(imagesOf(await podsOf(cluster)), ['a']);
   assert.equal(metadata.annotations?.['deprecated.deployment.rollback.to'], undefined);
   assert.equal(metadata.annotations?.['kubernetes.io/change-cause'], 'first');
-  const told = (await client.list(event, { namespace: 'default' })).items;
-  assert.ok(told.some(({ message }) => message === 'Rolled back deployment "web" to revision 1'));
+  const events = (await client.list(event, { namespace: 'default' })).items;
+  assert.ok(events.some(({ message }) => message === 'Rolled back deployment "web" to revision 1'));
 });
 
 test('with Recreate, no new Pod is created while an old one exists', async () => {
@@ -288,7 +288,7 @@ test('a name collision with another ReplicaSet is avoided', async () => {
   await settle(cluster);
   const { name } = set!.metadata;
   await client.delete(replicaSet, { namespace: 'default', name: name! });
-  const squatter = {
+  const collidingSet = {
     metadata: { name: name!, namespace: 'default' },
     spec: {
       replicas: 0,
@@ -296,7 +296,7 @@ test('a name collision with another ReplicaSet is avoided', async () => {
       template: { ...templateOf('x'), metadata: { labels: { a: 'b' } } },
     },
   };
-  await client.create(replicaSet, squatter);
+  await client.create(replicaSet, collidingSet);
   await client.create(deployment, deploymentOf({ replicas: 1 }));
   await settle(cluster);
   const { status } = await client.get(deployment, reference);
@@ -314,16 +314,16 @@ test('a failed ReplicaSet creation is reported once, and retried with backoff', 
   });
   await client.update(resourceQuota, { ...quota, status: { hard, used: hard } }, { subresource: 'status' });
   await client.create(deployment, deploymentOf());
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal((await conditionsOf(cluster))['Progressing'], 'False ReplicaSetCreateError');
   const { metadata } = await client.get(deployment, reference);
-  await cluster.pass(600);
+  await cluster.advance(600);
   assert.equal((await client.get(deployment, reference)).metadata.resourceVersion, metadata.resourceVersion);
-  const [told] = (await client.list(event, { namespace: 'default' })).items;
-  assert.match(told?.message ?? '', /^Failed to create new replica set "web-\w+": .*exceeded quota: none/);
-  assert.ok((told?.count ?? 0) < 25, `${told?.count} attempts`);
+  const [events] = (await client.list(event, { namespace: 'default' })).items;
+  assert.match(events?.message ?? '', /^Failed to create new replica set "web-\w+": .*exceeded quota: none/);
+  assert.ok((events?.count ?? 0) < 25, `${events?.count} attempts`);
 
   await client.delete(resourceQuota, { namespace: 'default', name: 'none' });
-  await cluster.pass(1000);
+  await cluster.advance(1000);
   assert.equal((await conditionsOf(cluster))['Progressing'], 'True NewReplicaSetAvailable');
 });

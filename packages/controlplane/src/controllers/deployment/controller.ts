@@ -1,7 +1,7 @@
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from '@kruise/client/object-key';
@@ -19,9 +19,9 @@ export const deploymentController = defineController({
   watches: [
     watch(
       replicaSet,
-      adopters(deployment, ({ spec }) => adoptingSelector(spec?.selector)),
+      mapToAdopters(deployment, ({ spec }) => adoptingSelector(spec?.selector)),
     ),
-    watch(pod, deploymentsAwaitingTheEnd),
+    watch(pod, deploymentsAwaitingDeletion),
   ],
   observe,
   decide,
@@ -51,15 +51,15 @@ function observe(caches: Caches, key: Key): Observed | undefined {
  * Enqueues Recreate Deployments when a Pod is deleted, because they wait until all old Pods are gone. For other
  * Deployments the ReplicaSet status is sufficient.
  */
-function deploymentsAwaitingTheEnd({ type, object }: Change<Pod>, caches: Caches): readonly Key[] {
+function deploymentsAwaitingDeletion({ type, object }: Change<Pod>, caches: Caches): readonly Key[] {
   if (type !== 'deleted') return [];
-  const set = controllerAmong(caches.of(replicaSet), object);
-  const owner = set && controllerAmong(caches.of(deployment), set);
+  const set = findController(caches.of(replicaSet), object);
+  const owner = set && findController(caches.of(deployment), set);
   return owner && !isRolling(owner) ? [keyOf(owner)] : [];
 }
 
 /** Returns the controller of an object if the lister has it. The lookup is by name; the UID must match. */
-function controllerAmong<T extends KubernetesObject>(reader: ObjectReader<T>, object: KubernetesObject): T | undefined {
+function findController<T extends KubernetesObject>(reader: ObjectReader<T>, object: KubernetesObject): T | undefined {
   const reference = controllerOf(object);
   const found = reference && reader.get(keyOf({ metadata: { ...object.metadata, name: reference.name } }));
   return found?.metadata.uid === reference?.uid ? found : undefined;

@@ -66,7 +66,7 @@ type SetFacts = {
   readonly available?: number;
   readonly replicas?: number;
   /** Size annotations: desired and maximum. */
-  readonly told?: readonly [desired: number, maximum: number];
+  readonly sizeAnnotations?: readonly [desired: number, maximum: number];
   readonly annotations?: { readonly [key: string]: string };
   readonly conditions?: NonNullable<ReplicaSet['status']>['conditions'];
   readonly isOrphan?: boolean;
@@ -74,7 +74,15 @@ type SetFacts = {
 
 /** Returns the ReplicaSet `web-<image>`; images later in the alphabet are newer. */
 function setOf(image: string, facts: SetFacts): ReplicaSet {
-  const { size, available = size, replicas = size, told = [10, 13], annotations, conditions, isOrphan } = facts;
+  const {
+    size,
+    available = size,
+    replicas = size,
+    sizeAnnotations = [10, 13],
+    annotations,
+    conditions,
+    isOrphan,
+  } = facts;
   const age = ['a', 'b', 'c', 'd', 'new'].indexOf(image);
   return {
     apiVersion: 'apps/v1',
@@ -88,8 +96,8 @@ function setOf(image: string, facts: SetFacts): ReplicaSet {
       labels: { app: 'web', 'pod-template-hash': image },
       annotations: {
         [revision]: String(image === 'new' ? 9 : age + 1),
-        [desired]: String(told[0]),
-        [maximum]: String(told[1]),
+        [desired]: String(sizeAnnotations[0]),
+        [maximum]: String(sizeAnnotations[1]),
         ...annotations,
       },
       ownerReferences: isOrphan ? [] : [controllerReference(deploymentOf())],
@@ -204,7 +212,10 @@ const rows: readonly Row[] = [
   {
     name: 'ignores stale status of a ReplicaSet that was scaled down',
     deployment: { spec: { replicas: 4, strategy: rolling(0, 1) } },
-    sets: [setOf('a', { size: 4, available: 6, told: [4, 4] }), setOf('new', { size: 0, told: [4, 4] })],
+    sets: [
+      setOf('a', { size: 4, available: 6, sizeAnnotations: [4, 4] }),
+      setOf('new', { size: 0, sizeAnnotations: [4, 4] }),
+    ],
     does: 'a 4→3',
   },
   {
@@ -216,19 +227,19 @@ const rows: readonly Row[] = [
   {
     name: 'takes one Pod down if the budget rounds to zero',
     deployment: { spec: { replicas: 5, strategy: rolling('0%', '10%') } },
-    sets: [setOf('a', { size: 5, told: [5, 5] }), setOf('new', { size: 0, told: [5, 5] })],
+    sets: [setOf('a', { size: 5, sizeAnnotations: [5, 5] }), setOf('new', { size: 0, sizeAnnotations: [5, 5] })],
     does: 'a 5→4',
   },
   {
     name: 'needs no available new Pod if all may be unavailable',
     deployment: { spec: { replicas: 2, strategy: rolling(0, 5) } },
-    sets: [setOf('a', { size: 2, told: [2, 2] })],
+    sets: [setOf('a', { size: 2, sizeAnnotations: [2, 2] })],
     does: '+ 0, a 2→0, mark',
   },
   {
     name: 'with zero replicas has no Pods',
     deployment: { spec: { replicas: 0 } },
-    sets: [setOf('new', { size: 0, told: [0, 0] })],
+    sets: [setOf('new', { size: 0, sizeAnnotations: [0, 0] })],
     does: '',
   },
   // New ReplicaSet
@@ -297,7 +308,7 @@ const rows: readonly Row[] = [
   {
     name: 'scales down everything before it creates anything',
     deployment: { spec: recreate },
-    sets: [setOf('a', { size: 6, told: [10, 10] }), setOf('b', { size: 4, told: [10, 10] })],
+    sets: [setOf('a', { size: 6, sizeAnnotations: [10, 10] }), setOf('b', { size: 4, sizeAnnotations: [10, 10] })],
     does: 'a 6→0, b 4→0',
   },
   {
@@ -350,7 +361,7 @@ const rows: readonly Row[] = [
   {
     name: 'updates the size annotation of the only ReplicaSet with Pods, so that the rollout continues',
     deployment: { spec: { replicas: 2, strategy: rolling(0, '25%') } },
-    sets: [setOf('a', { size: 2, told: [3, 3] }), setOf('new', { size: 0, told: [3, 3] })],
+    sets: [setOf('a', { size: 2, sizeAnnotations: [3, 3] }), setOf('new', { size: 0, sizeAnnotations: [3, 3] })],
     does: 'a 2→2',
   },
   {
@@ -381,22 +392,22 @@ const rows: readonly Row[] = [
     name: 'gives the remainder to the largest',
     deployment: { spec: { replicas: 14, strategy: rolling(0, 1) } },
     sets: [
-      setOf('a', { size: 5, told: [10, 10] }),
-      setOf('b', { size: 3, told: [10, 10] }),
-      setOf('new', { size: 2, told: [10, 10] }),
+      setOf('a', { size: 5, sizeAnnotations: [10, 10] }),
+      setOf('b', { size: 3, sizeAnnotations: [10, 10] }),
+      setOf('new', { size: 2, sizeAnnotations: [10, 10] }),
     ],
     does: 'a 5→7, b 3→4, new 2→3',
   },
   {
     name: 'scales up the newer of two with the same size more',
     deployment: { spec: { replicas: 11, strategy: rolling(0, 1) } },
-    sets: [setOf('a', { size: 5, told: [10, 10] }), setOf('new', { size: 5, told: [10, 10] })],
+    sets: [setOf('a', { size: 5, sizeAnnotations: [10, 10] }), setOf('new', { size: 5, sizeAnnotations: [10, 10] })],
     does: 'new 5→6, a 5→5',
   },
   {
     name: 'scales down the older of two with the same size more',
     deployment: { spec: { replicas: 9, strategy: rolling(0, 1) } },
-    sets: [setOf('a', { size: 5, told: [10, 10] }), setOf('new', { size: 5, told: [10, 10] })],
+    sets: [setOf('a', { size: 5, sizeAnnotations: [10, 10] }), setOf('new', { size: 5, sizeAnnotations: [10, 10] })],
     does: 'a 5→4, new 5→5',
   },
   {
@@ -549,17 +560,17 @@ test('a new ReplicaSet has the hash in its name, labels, selector and template',
 });
 
 test('every scaling emits an event', () => {
-  const toldBy = (sets: readonly ReplicaSet[], deployment?: Facts) =>
+  const eventsOf = (sets: readonly ReplicaSet[], deployment?: Facts) =>
     decide(observed(deploymentOf(deployment), sets), now).actions.flatMap((action) =>
-      'announcement' in action && action.announcement?.done ? [action.announcement.done] : [],
+      'outcomeEvents' in action && action.outcomeEvents?.done ? [action.outcomeEvents.done] : [],
     );
-  const [made] = toldBy([]);
+  const [made] = eventsOf([]);
   assert.equal(made?.reason, 'ScalingReplicaSet');
   assert.match(made?.message ?? '', /^Scaled up replica set web-\w+ from 0 to 10$/);
-  assert.deepEqual(toldBy(oldAndNew(8, 3)), [
+  assert.deepEqual(eventsOf(oldAndNew(8, 3)), [
     { reason: 'ScalingReplicaSet', message: 'Scaled up replica set web-new from 3 to 5' },
   ]);
-  assert.deepEqual(toldBy(oldAndNew(8, 5)), [
+  assert.deepEqual(eventsOf(oldAndNew(8, 5)), [
     { reason: 'ScalingReplicaSet', message: 'Scaled down replica set web-a from 8 to 3' },
   ]);
 });
@@ -576,12 +587,15 @@ test('a reused ReplicaSet records its previous revisions, up to a limit', () => 
 test('a hash collision is skipped and counted', () => {
   const deployment = deploymentOf();
   const taken = written(deployment, []);
-  const stranger: ReplicaSet = { ...taken, metadata: { ...taken.metadata, uid: 'x', labels: {}, ownerReferences: [] } };
-  const sighted = {
-    ...observed(deployment, []),
-    find: (name: string) => (name === taken.metadata.name ? stranger : undefined),
+  const foreignSet: ReplicaSet = {
+    ...taken,
+    metadata: { ...taken.metadata, uid: 'x', labels: {}, ownerReferences: [] },
   };
-  const { actions, status } = decide(sighted, now);
+  const colliding = {
+    ...observed(deployment, []),
+    find: (name: string) => (name === taken.metadata.name ? foreignSet : undefined),
+  };
+  const { actions, status } = decide(colliding, now);
   const [action] = actions;
   assert.ok(action?.type === 'create' && action.object.metadata.name !== taken.metadata.name);
   assert.equal(typeof status === 'function' && status(wentWell)?.collisionCount, 1);
@@ -603,7 +617,7 @@ test('a rollback restores the template and the annotations', () => {
   assert.ok(action?.type === 'update');
   assert.deepEqual(action.object.metadata.annotations, { [revision]: '9', 'kubernetes.io/change-cause': 'then' });
   assert.deepEqual((action.object as Deployment).spec?.template, templateOf('a'));
-  assert.deepEqual(action.announcement?.done, {
+  assert.deepEqual(action.outcomeEvents?.done, {
     reason: 'DeploymentRollback',
     message: 'Rolled back deployment "web" to revision 1',
   });
@@ -623,11 +637,11 @@ function statusOf(
 }
 
 test('replica counts are those of all ReplicaSets', () => {
-  const { conditions: _, ...figures } = statusOf(deploymentOf(), [
+  const { conditions: _, ...counts } = statusOf(deploymentOf(), [
     setOf('a', { size: 8, replicas: 9, available: 7 }),
     setOf('new', { size: 5, available: 2 }),
   ]);
-  assert.deepEqual(figures, {
+  assert.deepEqual(counts, {
     observedGeneration: 1,
     replicas: 14,
     updatedReplicas: 5,
@@ -780,8 +794,8 @@ const conditionRows: readonly ConditionRow[] = [
 for (const { name, deployment, sets, type = 'Progressing', is, outcome } of conditionRows) {
   test(`a Deployment reports that ${name}`, () => {
     const found = statusOf(deploymentOf(deployment), sets, outcome).conditions?.find((each) => each.type === type);
-    const said = found && `${found.status} ${found.reason} ${found.message}`;
-    assert.equal(is?.endsWith('"web-') ? said?.slice(0, is.length) : said, is);
+    const text = found && `${found.status} ${found.reason} ${found.message}`;
+    assert.equal(is?.endsWith('"web-') ? text?.slice(0, is.length) : text, is);
   });
 }
 
@@ -789,8 +803,8 @@ test('a Deployment reports why its ReplicaSet could not be created, and nothing 
   const deployment = deploymentOf({ status: complete });
   const [action] = decide(observed(deployment, []), now).actions as [Action];
   const status = statusOf(deployment, [], { failures: [{ action, error: new Error('no room') }] });
-  const { conditions, ...figures } = status;
-  assert.deepEqual(figures, complete);
+  const { conditions, ...counts } = status;
+  assert.deepEqual(counts, complete);
   assert.match(
     `${conditions?.[0]?.reason} ${conditions?.[0]?.message}`,
     /^ReplicaSetCreateError Failed to create new replica set "web-\w+": no room$/,
@@ -886,9 +900,9 @@ test('no step violates the budget, and the rollout terminates', () => {
   fc.assert(
     fc.property(world, ({ replicas, maxSurge, maxUnavailable, sizes }) => {
       const spec = { replicas, strategy: rolling(maxSurge, maxUnavailable) };
-      const told = [replicas, 99] as const;
+      const sizeAnnotations = [replicas, 99] as const;
       let sets: readonly ReplicaSet[] = sizes.map(([size, available], index) =>
-        setOf(images[index]!, { size, available, told }),
+        setOf(images[index]!, { size, available, sizeAnnotations }),
       );
       const total = (of: readonly ReplicaSet[]) => of.reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0);
       const available = (of: readonly ReplicaSet[]) =>
@@ -921,7 +935,7 @@ test('proportional scaling distributes exactly what is allowed, and terminates',
     fc.property(world, fc.nat(3), ({ replicas, sizes }, unused) => {
       const whole = sizes.reduce((sum, [size]) => sum + size, unused);
       let sets: readonly ReplicaSet[] = sizes.map(([size], index) =>
-        setOf(images[index]!, { size, available: 0, told: [whole, whole] }),
+        setOf(images[index]!, { size, available: 0, sizeAnnotations: [whole, whole] }),
       );
       const deployment = deploymentOf({ spec: { replicas, strategy: rolling(2, 1), paused: true } });
       for (let pass = 0; ; pass++) {

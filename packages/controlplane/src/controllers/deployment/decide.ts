@@ -5,7 +5,7 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, announced, create, record, remove, update } from '@kruise/client/actions';
+import { type Action, create, record, remove, update, withOutcomeEvents } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { isNamespaceTerminating, type Outcome } from '@kruise/client/execute';
@@ -21,14 +21,14 @@ import {
   type ReplicaSets,
   type Resize,
   replicasOf,
-  reported,
   sortByTemplate,
+  sumOfStatus,
   totalOf,
 } from './replica-sets.ts';
 import {
   atRevision,
-  brought,
   compareRevisions,
+  desiredNewSet,
   nextRevision,
   replicaSetFor,
   resized,
@@ -38,13 +38,13 @@ import { rollBack } from './rollback.ts';
 import { rollingStep, roomForNewSet, type WithNewSet } from './rollout.ts';
 import { isScaled, scaleSets } from './scaling.ts';
 import {
-  figuresOf,
+  countsOf,
   isComplete,
   rolloutStatus,
-  secondsUntilLate,
+  secondsUntilDeadline,
+  withCreatedSet,
+  withCreateFailure,
   withFoundSet,
-  withMadeSet,
-  withoutNewSet,
   withPause,
 } from './status.ts';
 
@@ -69,9 +69,9 @@ export function decide(observed: Observed, now: Instant): Decided {
   const claims = claimsOf(deployment, candidates, (set) => selector.matches(set.metadata.labels));
   const sets = sortByTemplate(deployment, claims.claimed);
   if (metadata.deletionTimestamp != null) {
-    return { actions: [], status: figuresOf(deployment, sets, deployment.status?.conditions ?? [], now) };
+    return { actions: [], status: countsOf(deployment, sets, deployment.status?.conditions ?? [], now) };
   }
-  const { actions, ...rest } = steer(observed, standingOf(deployment, sets, now), now);
+  const { actions, ...rest } = chooseStep(observed, deriveState(deployment, sets, now), now);
   return { actions: [...claimActions(deployment, claims), ...actions], ...rest };
 }
 
@@ -84,19 +84,19 @@ function refuseToSelectAll(deployment: Deployment): Decided {
   };
 }
 
-function steer(observed: Observed, standing: Standing, now: Instant): Decided {
-  const { deployment, sets } = standing;
-  if (deployment.spec?.paused) return scale(standing, now);
+function chooseStep(observed: Observed, state: State, now: Instant): Decided {
+  const { deployment, sets } = state;
+  if (deployment.spec?.paused) return scale(state, now);
   if (rollbackOf(deployment) !== undefined) {
-    const made = withNewSet(observed, standing, now);
-    return { actions: [...writes(made, []), ...rollBack(deployment, allOf(made.sets), made.sets.newSet)] };
+    const created = withNewSet(observed, state, now);
+    return { actions: [...writes(created, []), ...rollBack(deployment, allOf(created.sets), created.sets.newSet)] };
   }
-  if (isScaled(deployment, sets)) return scale(standing, now);
-  return isRolling(deployment) ? roll(observed, standing, now) : recreate(observed, standing, now);
+  if (isScaled(deployment, sets)) return scale(state, now);
+  return isRolling(deployment) ? roll(observed, state, now) : recreate(observed, state, now);
 }
 
 /** State of one Deployment reconcile. */
-type Standing = {
+type State = {
   readonly deployment: Deployment;
   /** ReplicaSets of the Deployment. The new one has its desired metadata and template, but not yet its desired size. */
   readonly sets: ReplicaSets;
@@ -107,9 +107,9 @@ type Standing = {
   readonly collisionCount: number | undefined;
 };
 
-function standingOf(deployment: Deployment, sets: ReplicaSets, now: Instant): Standing {
+function deriveState(deployment: Deployment, sets: ReplicaSets, now: Instant): State {
   const { newSet: present, oldSets } = sets;
-  const newSet = present && brought(deployment, present, nextRevision(oldSets));
+  const newSet = present && desiredNewSet(deployment, present, nextRevision(oldSets));
   const conditions = withPause(deployment, now);
   return {
     deployment,
@@ -121,47 +121,47 @@ function standingOf(deployment: Deployment, sets: ReplicaSets, now: Instant): St
 }
 
 /** Returns the state with a new ReplicaSet, which is created if it does not exist. */
-function withNewSet({ find }: Observed, standing: Standing, now: Instant): Standing & { readonly sets: WithNewSet } {
-  const { deployment, sets } = standing;
+function withNewSet({ find }: Observed, state: State, now: Instant): State & { readonly sets: WithNewSet } {
+  const { deployment, sets } = state;
   const { newSet, oldSets } = sets;
-  if (newSet) return { ...standing, sets: { newSet, oldSets } };
+  if (newSet) return { ...state, sets: { newSet, oldSets } };
   const facts = { revision: nextRevision(oldSets), replicas: roomForNewSet(deployment, 0, totalOf(oldSets)) };
-  for (let { collisionCount } = standing; ; collisionCount = (collisionCount ?? 0) + 1) {
-    const made = replicaSetFor(deployment, { ...facts, collisionCount });
-    const name = made.metadata.name ?? '';
+  for (let { collisionCount } = state; ; collisionCount = (collisionCount ?? 0) + 1) {
+    const created = replicaSetFor(deployment, { ...facts, collisionCount });
+    const name = created.metadata.name ?? '';
     // A ReplicaSet with this name and the same template would already have been found, so this one is a hash collision.
     if (find(name)) continue;
-    const conditions = withMadeSet(deployment, standing.conditions, name, now);
-    return { ...standing, sets: { newSet: made, oldSets }, conditions, collisionCount };
+    const conditions = withCreatedSet(deployment, state.conditions, name, now);
+    return { ...state, sets: { newSet: created, oldSets }, conditions, collisionCount };
   }
 }
 
-function scale(standing: Standing, now: Instant): Decided {
-  const { deployment, sets, conditions } = standing;
+function scale(state: State, now: Instant): Decided {
+  const { deployment, sets, conditions } = state;
   const isIdle = deployment.spec?.paused && rollbackOf(deployment) === undefined;
-  return reporting(
-    standing,
-    [...writes(standing, scaleSets(deployment, sets)), ...(isIdle ? outlived(deployment, sets.oldSets) : [])],
-    figuresOf(deployment, sets, conditions, now),
+  return withStatus(
+    state,
+    [...writes(state, scaleSets(deployment, sets)), ...(isIdle ? pruneRevisionHistory(deployment, sets.oldSets) : [])],
+    countsOf(deployment, sets, conditions, now),
     now,
   );
 }
 
-function roll(observed: Observed, standing: Standing, now: Instant): Decided {
-  const made = withNewSet(observed, standing, now);
-  return rollout(made, rollingStep(made.deployment, made.sets), now);
+function roll(observed: Observed, state: State, now: Instant): Decided {
+  const created = withNewSet(observed, state, now);
+  return rollout(created, rollingStep(created.deployment, created.sets), now);
 }
 
 /** Recreate strategy: deletes all old Pods before new ones are created. */
-function recreate(observed: Observed, standing: Standing, now: Instant): Decided {
-  const { deployment, sets } = standing;
+function recreate(observed: Observed, state: State, now: Instant): Decided {
+  const { deployment, sets } = state;
   const stopped = activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
-  if (stopped.length > 0) return rollout(standing, stopped, now);
-  if (hasPods(sets.oldSets, observed)) return rollingOut(standing, writes(standing, []), now);
-  const made = withNewSet(observed, standing, now);
-  const { newSet } = made.sets;
+  if (stopped.length > 0) return rollout(state, stopped, now);
+  if (hasPods(sets.oldSets, observed)) return reportRollout(state, writes(state, []), now);
+  const created = withNewSet(observed, state, now);
+  const { newSet } = created.sets;
   const replicas = replicasOf(deployment);
-  return rollout(made, replicasOf(newSet) === replicas ? [] : [{ set: newSet, replicas }], now);
+  return rollout(created, replicasOf(newSet) === replicas ? [] : [{ set: newSet, replicas }], now);
 }
 
 /**
@@ -169,29 +169,33 @@ function recreate(observed: Observed, standing: Standing, now: Instant): Decided
  * the same time.
  */
 function hasPods(sets: readonly ReplicaSet[], { podsOf }: Observed): boolean {
-  return reported(sets, 'replicas') > 0 || sets.some((set) => podsOf(set).some((pod) => !isPodFinished(pod)));
+  return sumOfStatus(sets, 'replicas') > 0 || sets.some((set) => podsOf(set).some((pod) => !isPodFinished(pod)));
 }
 
 /** Executes one step of a rollout. Without further steps, old ReplicaSets are cleaned up. */
-function rollout(standing: Standing, step: readonly Resize[], now: Instant): Decided {
-  const { deployment, sets } = standing;
+function rollout(state: State, step: readonly Resize[], now: Instant): Decided {
+  const { deployment, sets } = state;
   const isOver = step.length === 0 && isComplete(deployment, deployment.status);
-  return rollingOut(standing, [...writes(standing, step), ...(isOver ? outlived(deployment, sets.oldSets) : [])], now);
+  return reportRollout(
+    state,
+    [...writes(state, step), ...(isOver ? pruneRevisionHistory(deployment, sets.oldSets) : [])],
+    now,
+  );
 }
 
 /** Executes actions, reports the progress of the rollout, and requeues at the progress deadline. */
-function rollingOut(standing: Standing, actions: readonly Action[], now: Instant): Decided {
-  const { deployment, sets, conditions } = standing;
+function reportRollout(state: State, actions: readonly Action[], now: Instant): Decided {
+  const { deployment, sets, conditions } = state;
   const status = rolloutStatus(deployment, sets, conditions, now);
-  const requeueAfterSeconds = secondsUntilLate(deployment, status, now);
+  const requeueAfterSeconds = secondsUntilDeadline(deployment, status, now);
   return {
-    ...reporting(standing, actions, status, now),
+    ...withStatus(state, actions, status, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
   };
 }
 
 /** Returns the writes that bring ReplicaSets to their desired state: at most one write each. */
-function writes({ deployment, sets, present }: Standing, resizes: readonly Resize[]): readonly Action[] {
+function writes({ deployment, sets, present }: State, resizes: readonly Resize[]): readonly Action[] {
   const { newSet } = sets;
   const isChanged = present !== undefined && newSet !== present && !resizes.some(({ set }) => set === newSet);
   return [
@@ -206,14 +210,14 @@ function writes({ deployment, sets, present }: Standing, resizes: readonly Resiz
 function creation(deployment: Deployment, newSet: ReplicaSet): Action {
   const name = newSet.metadata.name ?? '';
   const replicas = replicasOf(newSet);
-  return announced(create(newSet), {
+  return withOutcomeEvents(create(newSet), {
     about: deployment,
     ...(replicas > 0 ? { done: scaled(name, 0, replicas) } : {}),
-    failed: { reason: 'ReplicaSetCreateError', message: failureToMake(name, '{error}') },
+    failed: { reason: 'ReplicaSetCreateError', message: createFailureMessage(name, '{error}') },
   });
 }
 
-function failureToMake(name: string, why: string): string {
+function createFailureMessage(name: string, why: string): string {
   return `Failed to create new replica set "${name}": ${why}`;
 }
 
@@ -224,7 +228,10 @@ function change(deployment: Deployment, present: ReplicaSet, wanted: ReplicaSet,
   const before = replicasOf(present);
   if (before === replicas) return [update(changed)];
   return [
-    announced(update(changed), { about: deployment, done: scaled(changed.metadata.name ?? '', before, replicas) }),
+    withOutcomeEvents(update(changed), {
+      about: deployment,
+      done: scaled(changed.metadata.name ?? '', before, replicas),
+    }),
   ];
 }
 
@@ -234,7 +241,7 @@ function scaled(name: string, from: number, to: number) {
 }
 
 /** Deletes the oldest ReplicaSets above the revision history limit, if they have no Pods. */
-function outlived({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Action[] {
+function pruneRevisionHistory({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Action[] {
   const limit = spec?.revisionHistoryLimit;
   if (limit === undefined || limit === 2 ** 31 - 1) return [];
   const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp == null);
@@ -249,20 +256,20 @@ function isSettled({ status, metadata }: ReplicaSet): boolean {
 }
 
 /** Executes actions, sets the revision annotation of the Deployment, and reports the status. */
-function reporting(standing: Standing, actions: readonly Action[], figures: DeploymentStatus, now: Instant): Decided {
-  const { deployment, sets, collisionCount } = standing;
-  const status = { ...figures, ...(collisionCount === undefined ? {} : { collisionCount }) };
+function withStatus(state: State, actions: readonly Action[], counts: DeploymentStatus, now: Instant): Decided {
+  const { deployment, sets, collisionCount } = state;
+  const status = { ...counts, ...(collisionCount === undefined ? {} : { collisionCount }) };
   const marked = sets.newSet ? atRevision(deployment, sets.newSet) : deployment;
   const report: Deployment = { ...marked, status };
   return {
     // Annotations are written with the status update, so they need no extra request.
     actions: marked === deployment ? actions : [...actions, { ...update(report), subresource: 'status' }],
-    status: (outcome) => statusGiven(deployment, outcome, status, now),
+    status: (outcome) => statusAfter(deployment, outcome, status, now),
   };
 }
 
 /** Returns the status for the outcome of the actions: after a failure the replica counts are not updated. */
-function statusGiven(
+function statusAfter(
   deployment: Deployment,
   { failures: [failure] }: Outcome,
   status: DeploymentStatus,
@@ -271,10 +278,10 @@ function statusGiven(
   if (!failure) return status;
   const { action, error } = failure;
   if (action.type !== 'create' || isNamespaceTerminating(error)) return deployment.status;
-  const message = failureToMake(
+  const message = createFailureMessage(
     action.object.metadata.name ?? '',
     error instanceof Error ? error.message : String(error),
   );
   // Starts from the conditions before the attempt, so that a repeated failure does not write the status again.
-  return { ...deployment.status, conditions: withoutNewSet(deployment, withPause(deployment, now), message, now) };
+  return { ...deployment.status, conditions: withCreateFailure(deployment, withPause(deployment, now), message, now) };
 }

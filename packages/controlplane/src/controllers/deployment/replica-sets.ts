@@ -75,7 +75,7 @@ export function totalOf(sets: readonly ReplicaSet[]): number {
 }
 
 /** Returns the sum of a status field of the ReplicaSets. */
-export function reported(
+export function sumOfStatus(
   sets: readonly ReplicaSet[],
   figure: 'replicas' | 'readyReplicas' | 'availableReplicas',
 ): number {
@@ -86,7 +86,7 @@ export function reported(
  * Returns the number of available Pods that remain available. Available Pods above the desired size of a ReplicaSet
  * were counted before it scaled down and are terminating. Kubernetes counts them, and then takes down too many.
  */
-export function lastingOf(sets: readonly ReplicaSet[]): number {
+export function lastingAvailableOf(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.min(replicasOf(set), set.status?.availableReplicas ?? 0), 0);
 }
 

@@ -13,7 +13,7 @@ const maximumAnnotation = 'deployment.kubernetes.io/max-replicas';
 const rollbackAnnotation = 'deprecated.deployment.rollback.to';
 
 /** Annotations that are not copied between a Deployment and its ReplicaSets. */
-const keptApart: ReadonlySet<string> = new Set([
+const uncopiedAnnotations: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionAnnotation,
   historyAnnotation,
@@ -35,7 +35,7 @@ export function revisionOf({ metadata }: ReplicaSet): bigint | undefined {
 
 /** Returns the revision after the highest revision of the ReplicaSets. */
 export function nextRevision(sets: readonly ReplicaSet[]): bigint {
-  return greatest(sets.map((set) => revisionOf(set) ?? 0n)) + 1n;
+  return highest(sets.map((set) => revisionOf(set) ?? 0n)) + 1n;
 }
 
 /** Returns the second highest revision; 0 if there is none. */
@@ -44,7 +44,7 @@ export function previousRevision(sets: readonly ReplicaSet[]): bigint {
   return revisions.at(-2) ?? 0n;
 }
 
-function greatest(revisions: readonly bigint[]): bigint {
+function highest(revisions: readonly bigint[]): bigint {
   return revisions.reduce((most, each) => (each > most ? each : most), 0n);
 }
 
@@ -75,7 +75,7 @@ export function replicaSetFor(
       ...(namespace === undefined ? {} : { namespace }),
       labels,
       annotations: {
-        ...sharedOf(metadata.annotations),
+        ...copiedAnnotations(metadata.annotations),
         ...sizeAnnotations(deployment),
         [revisionAnnotation]: String(revision),
       },
@@ -94,7 +94,7 @@ export function replicaSetFor(
  * Returns the ReplicaSet of the current template in its desired state except for its size: with the latest revision and
  * the Deployment's annotations. Returns the same object if nothing changes.
  */
-export function brought(deployment: Deployment, set: ReplicaSet, revision: bigint): ReplicaSet {
+export function desiredNewSet(deployment: Deployment, set: ReplicaSet, revision: bigint): ReplicaSet {
   const present = set.metadata.annotations ?? {};
   const own = revisionOf(set);
   // A revision annotation that is not a number was set on purpose and is kept.
@@ -103,8 +103,8 @@ export function brought(deployment: Deployment, set: ReplicaSet, revision: bigin
       ? present
       : {
           ...present,
-          ...sharedOf(deployment.metadata.annotations),
-          ...(own < revision ? renewed(present, revision) : {}),
+          ...copiedAnnotations(deployment.metadata.annotations),
+          ...(own < revision ? withNewRevision(present, revision) : {}),
         };
   const minReadySeconds = deployment.spec?.minReadySeconds ?? 0;
   if (includesAll(present, annotations) && (set.spec?.minReadySeconds ?? 0) === minReadySeconds) return set;
@@ -117,7 +117,7 @@ export function brought(deployment: Deployment, set: ReplicaSet, revision: bigin
 }
 
 /** Sets a new revision and appends the previous one to the history annotation. */
-function renewed(present: Annotations, revision: bigint): Annotations {
+function withNewRevision(present: Annotations, revision: bigint): Annotations {
   const former = present[revisionAnnotation];
   const next = { [revisionAnnotation]: String(revision) };
   return former === undefined
@@ -133,8 +133,8 @@ function historyWith(history: string | undefined, former: string): string {
   return revisions.slice(dropped).join(',');
 }
 
-function sharedOf(annotations: Annotations | undefined): Annotations {
-  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => !keptApart.has(key)));
+function copiedAnnotations(annotations: Annotations | undefined): Annotations {
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => !uncopiedAnnotations.has(key)));
 }
 
 /** Reports whether all wanted annotations are present. */
@@ -204,6 +204,6 @@ export function withoutRollback(deployment: Deployment): Deployment {
 
 /** Returns the Deployment's annotations, with the ones it had when a ReplicaSet was the new one. */
 export function annotationsAsOf(deployment: Deployment, set: ReplicaSet): Annotations {
-  const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => keptApart.has(key));
-  return { ...Object.fromEntries(own), ...sharedOf(set.metadata.annotations) };
+  const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => uncopiedAnnotations.has(key));
+  return { ...Object.fromEntries(own), ...copiedAnnotations(set.metadata.annotations) };
 }

@@ -1,7 +1,7 @@
 /** Rollback to an earlier template, requested by the annotation that replaced a removed field. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
-import { type Action, announced, record, update } from '@kruise/client/actions';
+import { type Action, record, update, withOutcomeEvents } from '@kruise/client/actions';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';
 import { annotationsAsOf, atRevision, previousRevision, revisionOf, rollbackOf, withoutRollback } from './revisions.ts';
 
@@ -10,17 +10,20 @@ export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], ne
   const wanted = rollbackOf(deployment) || previousRevision(sets);
   const marked = atRevision(deployment, newSet);
   if (wanted === 0n) {
-    return [tell(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.'), giveUp(marked)];
+    return [
+      rollbackEvent(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.'),
+      clearRequest(marked),
+    ];
   }
   const target = sets.find((set) => revisionOf(set) === wanted);
   if (!target) {
     const message = 'Unable to find the revision to rollback to.';
-    return [tell(deployment, 'DeploymentRollbackRevisionNotFound', message), giveUp(marked)];
+    return [rollbackEvent(deployment, 'DeploymentRollbackRevisionNotFound', message), clearRequest(marked)];
   }
   const name = deployment.metadata.name ?? '';
   if (isSameTemplate(deployment.spec?.template, target.spec?.template)) {
     const message = `The rollback revision contains the same template as current deployment "${name}"`;
-    return [tell(deployment, 'DeploymentRollbackTemplateUnchanged', message), giveUp(marked)];
+    return [rollbackEvent(deployment, 'DeploymentRollbackTemplateUnchanged', message), clearRequest(marked)];
   }
   const back = withoutRollback({
     ...marked,
@@ -28,13 +31,13 @@ export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], ne
     spec: { ...marked.spec!, template: withoutHash(target.spec?.template)! },
   });
   const message = `Rolled back deployment "${name}" to revision ${wanted}`;
-  return [announced(update(back), { about: deployment, done: { reason: 'DeploymentRollback', message } })];
+  return [withOutcomeEvents(update(back), { about: deployment, done: { reason: 'DeploymentRollback', message } })];
 }
 
-function giveUp(deployment: Deployment): Action {
+function clearRequest(deployment: Deployment): Action {
   return update(withoutRollback(deployment));
 }
 
-function tell(about: Deployment, reason: string, message: string): Action {
+function rollbackEvent(about: Deployment, reason: string, message: string): Action {
   return record({ about, type: 'Warning', reason, message });
 }

@@ -7,7 +7,7 @@ import {
   type Budget,
   budgetOf,
   isRolling,
-  lastingOf,
+  lastingAvailableOf,
   type Resize,
   replicasOf,
   totalOf,
@@ -44,17 +44,17 @@ function shrinkOldSets(deployment: Deployment, sets: WithNewSet, { maxUnavailabl
   const { newSet } = sets;
   const oldSets = activeOf(sets.oldSets);
   const minAvailable = replicasOf(deployment) - maxUnavailable;
-  const newUnavailable = replicasOf(newSet) - lastingOf([newSet]);
+  const newUnavailable = replicasOf(newSet) - lastingAvailableOf([newSet]);
   const maxDown = totalOf(allOf(sets)) - minAvailable - newUnavailable;
   if (oldSets.length === 0 || maxDown <= 0) return [];
 
   let unhealthy = maxDown;
   const sizes = oldSets.map((set) => {
-    const removed = Math.min(unhealthy, replicasOf(set) - lastingOf([set]));
+    const removed = Math.min(unhealthy, replicasOf(set) - lastingAvailableOf([set]));
     unhealthy -= removed;
     return replicasOf(set) - removed;
   });
-  let surplus = Math.max(0, lastingOf(allOf(sets)) - minAvailable);
+  let surplus = Math.max(0, lastingAvailableOf(allOf(sets)) - minAvailable);
   return oldSets
     .map((set, index) => {
       const healthy = sizes[index]!;

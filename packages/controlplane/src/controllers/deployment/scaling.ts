@@ -13,7 +13,7 @@ import {
   type ReplicaSets,
   type Resize,
   replicasOf,
-  reported,
+  sumOfStatus,
   totalOf,
 } from './replica-sets.ts';
 import { desiredReplicasOf, maxReplicasOf } from './revisions.ts';
@@ -59,7 +59,7 @@ function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
   return (
     replicasOf(newSet) === replicas &&
     desiredReplicasOf(newSet) === replicas &&
-    reported([newSet], 'availableReplicas') === replicas
+    sumOfStatus([newSet], 'availableReplicas') === replicas
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
-import { allOf, budgetOf, type ReplicaSets, replicasOf, reported, totalOf } from './replica-sets.ts';
+import { allOf, budgetOf, type ReplicaSets, replicasOf, sumOfStatus, totalOf } from './replica-sets.ts';
 
 type Conditions = readonly DeploymentCondition[];
 type Progress = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string };
@@ -15,22 +15,22 @@ export function hasDeadline({ spec }: Deployment): boolean {
 }
 
 /** Returns the replica counts and the Available condition; other conditions are unchanged. */
-export function figuresOf(
+export function countsOf(
   deployment: Deployment,
   sets: ReplicaSets,
   conditions: Conditions,
   now: Instant,
 ): DeploymentStatus {
   const all = allOf(sets);
-  const availableReplicas = reported(all, 'availableReplicas');
+  const availableReplicas = sumOfStatus(all, 'availableReplicas');
   const isAvailable = availableReplicas >= replicasOf(deployment) - budgetOf(deployment).maxUnavailable;
   const { collisionCount } = deployment.status ?? {};
   const { generation } = deployment.metadata;
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-    replicas: reported(all, 'replicas'),
-    updatedReplicas: reported(sets.newSet ? [sets.newSet] : [], 'replicas'),
-    readyReplicas: reported(all, 'readyReplicas'),
+    replicas: sumOfStatus(all, 'replicas'),
+    updatedReplicas: sumOfStatus(sets.newSet ? [sets.newSet] : [], 'replicas'),
+    readyReplicas: sumOfStatus(all, 'readyReplicas'),
     availableReplicas,
     // More Pods than desired can be available while some are about to be deleted.
     unavailableReplicas: Math.max(0, totalOf(all) - availableReplicas),
@@ -59,9 +59,9 @@ export function rolloutStatus(
   conditions: Conditions,
   now: Instant,
 ): DeploymentStatus {
-  const figures = figuresOf(deployment, sets, conditions, now);
-  const progressing = withProgress(deployment, sets, figures, now);
-  return { ...figures, conditions: withFailure(sets, progressing, now) };
+  const counts = countsOf(deployment, sets, conditions, now);
+  const progressing = withProgress(deployment, sets, counts, now);
+  return { ...counts, conditions: withFailure(sets, progressing, now) };
 }
 
 function withProgress(
@@ -139,7 +139,11 @@ function deadlineOf({ spec }: Deployment, { lastUpdateTime }: DeploymentConditio
 }
 
 /** Returns the seconds until the progress deadline is exceeded; undefined if the deadline does not apply. */
-export function secondsUntilLate(deployment: Deployment, status: DeploymentStatus, now: Instant): number | undefined {
+export function secondsUntilDeadline(
+  deployment: Deployment,
+  status: DeploymentStatus,
+  now: Instant,
+): number | undefined {
   const current = findCondition(status.conditions, 'Progressing');
   if (!hasDeadline(deployment) || !current || isComplete(deployment, status)) return undefined;
   if (current.reason === 'ProgressDeadlineExceeded' || current.reason === 'NewReplicaSetAvailable') return undefined;
@@ -176,7 +180,7 @@ export function withPause(deployment: Deployment, now: Instant): Conditions {
 }
 
 /** Sets the condition after the new ReplicaSet was created. */
-export function withMadeSet(deployment: Deployment, conditions: Conditions, name: string, now: Instant): Conditions {
+export function withCreatedSet(deployment: Deployment, conditions: Conditions, name: string, now: Instant): Conditions {
   if (!hasDeadline(deployment)) return conditions;
   return withCondition(conditions, progress('True', 'NewReplicaSetCreated', `Created new replica set "${name}"`), now);
 }
@@ -188,7 +192,7 @@ export function withFoundSet(deployment: Deployment, conditions: Conditions, nam
 }
 
 /** Sets the condition after the creation of the new ReplicaSet failed. */
-export function withoutNewSet(
+export function withCreateFailure(
   deployment: Deployment,
   conditions: Conditions,
   message: string,

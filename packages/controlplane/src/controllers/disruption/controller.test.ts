@@ -55,15 +55,15 @@ test('a budget follows its Pods, and allows evictions accordingly', async () => 
     'b',
     'c',
   ]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await statusOf(cluster))?.disruptionsAllowed, 1);
 
   await evict(client, { namespace: 'default', name: 'a' });
   await assert.rejects(evict(client, { namespace: 'default', name: 'b' }), /disruption budget/);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { currentHealthy, disruptionsAllowed, disruptedPods } = (await statusOf(cluster))!;
   assert.deepEqual([currentHealthy, disruptionsAllowed, disruptedPods], [2, 0, undefined]);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a workload of any kind counts by its scale subresource', async () => {
@@ -87,7 +87,7 @@ test('a workload of any kind counts by its scale subresource', async () => {
       ],
     },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const packs = dynamicKind({
     group: 'example.com',
     version: 'v1',
@@ -103,16 +103,16 @@ test('a workload of any kind counts by its scale subresource', async () => {
     'c',
     'd',
   ]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { expectedPods, desiredHealthy, disruptionsAllowed } = (await statusOf(cluster))!;
   assert.deepEqual([expectedPods, desiredHealthy, disruptionsAllowed], [4, 2, 2]);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a Pod whose controller is deleted allows no disruption', async () => {
   await using cluster = await start({ maxUnavailable: 1 });
   await addPods(cluster, { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'gone' }, ['a']);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const condition = (await statusOf(cluster))?.conditions?.[0];
   assert.deepEqual([condition?.reason, condition?.message], ['SyncFailed', 'found no controllers for pod "a"']);
 });

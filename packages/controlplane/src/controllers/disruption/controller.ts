@@ -8,7 +8,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { type Selector, selectorOf } from '@kruise/machinery/label-selector';
 import { isPodReady } from '@kruise/machinery/pods';
 import { podsMatching } from '../pod-indexes.ts';
-import { decide, goesByWorkloads } from './decide.ts';
+import { decide, dependsOnWorkloads } from './decide.ts';
 import { staleDisruptionController } from './stale-target.ts';
 import { allWorkloads, knownWorkloads, workloadKinds } from './workloads.ts';
 
@@ -27,11 +27,11 @@ export function disruptionControllers(): readonly Controller[] {
       const budget = caches.of(podDisruptionBudget).get(key);
       if (!budget) return undefined;
       const pods = podsMatching(caches, budget.metadata.namespace ?? '', selectorOfBudget(budget));
-      return { budget, pods, workloads: goesByWorkloads(budget) ? knownWorkloads(caches, pods) : none };
+      return { budget, pods, workloads: dependsOnWorkloads(budget) ? knownWorkloads(caches, pods) : none };
     },
     async fetch(observed, client, signal) {
       const { budget, pods, workloads } = observed;
-      if (!goesByWorkloads(budget)) return observed;
+      if (!dependsOnWorkloads(budget)) return observed;
       return { ...observed, workloads: await allWorkloads(targets, client, pods, workloads, signal) };
     },
     decide,
@@ -49,7 +49,7 @@ function selectorOfBudget(budget: PodDisruptionBudget): Selector {
 
 /** Returns the budgets that select the Pod, before or after the change. */
 function budgetsOf({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
-  if (type === 'updated' && previous && !countsOtherwise(previous, object)) return [];
+  if (type === 'updated' && previous && !countsDifferently(previous, object)) return [];
   const candidates = caches.of(podDisruptionBudget).list({ namespace: object.metadata.namespace ?? '' });
   return candidates
     .filter((budget) => {
@@ -59,7 +59,7 @@ function budgetsOf({ type, object, previous }: Change<Pod>, caches: Caches): rea
     .map(keyOf);
 }
 
-function countsOtherwise(previous: Pod, current: Pod): boolean {
+function countsDifferently(previous: Pod, current: Pod): boolean {
   return (
     isPodReady(previous) !== isPodReady(current) ||
     previous.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||

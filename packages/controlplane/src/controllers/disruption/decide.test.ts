@@ -37,7 +37,7 @@ const workloads = (sizes: Record<string, number>): Workloads => ({
   found: new Map(Object.entries(sizes).map(([uid, replicas]) => [uid, { uid, replicas }])),
 });
 
-function figures(spec: PodDisruptionBudget['spec'], of: readonly Pod[], sizes: Record<string, number>) {
+function counts(spec: PodDisruptionBudget['spec'], of: readonly Pod[], sizes: Record<string, number>) {
   const { status } = decide({ budget: budget(spec), pods: of, workloads: workloads(sizes) }, now);
   assert.ok(status && typeof status !== 'function');
   const { expectedPods, desiredHealthy, currentHealthy, disruptionsAllowed, conditions } = status;
@@ -73,7 +73,7 @@ const cases: readonly Row[] = [
   ['a budget without limits allows nothing', {}, pods(3), {}, [0, 0, 3, 0]],
 ];
 for (const [name, spec, of, sizes, expected] of cases) {
-  test(name, () => assert.deepEqual(figures(spec, of, sizes), expected));
+  test(name, () => assert.deepEqual(counts(spec, of, sizes), expected));
 }
 
 test('two ReplicaSets of one Deployment are one workload', () => {
@@ -106,9 +106,9 @@ test('Pods without a controller get an event', () => {
 });
 
 test('a budget without Pods gets an event', () => {
-  const told = eventsOf({ budget: budget({ minAvailable: 1 }), pods: [], workloads: workloads({}) });
+  const texts = eventsOf({ budget: budget({ minAvailable: 1 }), pods: [], workloads: workloads({}) });
   assert.deepEqual(
-    told.map(({ type, reason, message }) => [type, reason, message]),
+    texts.map(({ type, reason, message }) => [type, reason, message]),
     [['Normal', 'NoPods', 'No matching pods found']],
   );
 });

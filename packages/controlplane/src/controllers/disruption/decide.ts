@@ -10,7 +10,7 @@ import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { goSelectorText } from '../go-selector-text.ts';
-import { restBetweenLooks } from '../pace.ts';
+import { reconcileIntervalFor } from '../pace.ts';
 import type { Workloads } from './workloads.ts';
 
 export type Observed = {
@@ -24,18 +24,18 @@ const deletionTimeoutMs = 120_000;
 
 export function decide({ budget, pods, workloads }: Observed, now: Instant): Decision<PodDisruptionBudgetStatus> {
   const events: NewEvent[] = [];
-  const tell = (type: NewEvent['type'], reason: string, message: string) =>
+  const addEvent = (type: NewEvent['type'], reason: string, message: string) =>
     events.push({ about: budget, type, reason, message });
-  if (pods.length === 0) tell('Normal', 'NoPods', 'No matching pods found');
+  if (pods.length === 0) addEvent('Normal', 'NoPods', 'No matching pods found');
 
-  const demand = demandOf(budget, pods, workloads);
-  if (typeof demand === 'string') {
-    const message = `Failed to calculate the number of expected pods: ${demand}`;
-    tell('Warning', 'CalculateExpectedPodCountFailed', message);
-    return conclude(budget, failed(budget, demand, now), events);
+  const requirement = requirementOf(budget, pods, workloads);
+  if (typeof requirement === 'string') {
+    const message = `Failed to calculate the number of expected pods: ${requirement}`;
+    addEvent('Warning', 'CalculateExpectedPodCountFailed', message);
+    return withEvents(budget, failed(budget, requirement, now), events);
   }
-  const { expectedPods, desiredHealthy, hasUnmanaged } = demand;
-  if (hasUnmanaged) tell('Warning', 'UnmanagedPods', unmanagedMessage(budget));
+  const { expectedPods, desiredHealthy, hasUnmanaged } = requirement;
+  if (hasUnmanaged) addEvent('Warning', 'UnmanagedPods', unmanagedMessage(budget));
 
   const disrupted = disruptedPodsOf(budget, pods, now);
   for (const about of disrupted.overdue) {
@@ -48,17 +48,17 @@ export function decide({ budget, pods, workloads }: Observed, now: Instant): Dec
     (pod) => !isBeingDeleted(pod) && isPodReady(pod) && !disrupted.expected.has(pod.metadata.name ?? ''),
   ).length;
   const surplus = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
-  const figures = { currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed: surplus };
+  const counts = { currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed: surplus };
   return {
-    ...conclude(budget, statusOf(budget, figures, disrupted.expected, now), events),
-    minIntervalMs: restBetweenLooks(pods.length),
+    ...withEvents(budget, statusOf(budget, counts, disrupted.expected, now), events),
+    minIntervalMs: reconcileIntervalFor(pods.length),
     // Times on the wire have second precision: a reconcile one second late costs nothing, an early one is wasted.
     ...(disrupted.nextAt === undefined ? {} : { requeueAfterSeconds: (disrupted.nextAt - now) / 1000 + 1 }),
   };
 }
 
 /** Events are emitted only together with a status change. */
-function conclude(
+function withEvents(
   budget: PodDisruptionBudget,
   status: PodDisruptionBudgetStatus,
   events: readonly NewEvent[],
@@ -66,10 +66,10 @@ function conclude(
   return { actions: [], status, events: isSame(status, budget.status) ? [] : events };
 }
 
-type Demand = { readonly expectedPods: number; readonly desiredHealthy: number; readonly hasUnmanaged: boolean };
+type Requirement = { readonly expectedPods: number; readonly desiredHealthy: number; readonly hasUnmanaged: boolean };
 
 /** Reports whether a budget depends on the size of workloads rather than on the number of Pods. */
-export function goesByWorkloads({ spec }: PodDisruptionBudget): boolean {
+export function dependsOnWorkloads({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable != null || typeof spec?.minAvailable === 'string';
 }
 
@@ -77,9 +77,13 @@ export function goesByWorkloads({ spec }: PodDisruptionBudget): boolean {
  * Returns the number of Pods that must be healthy and the number expected; an error message if they cannot be
  * determined.
  */
-function demandOf(budget: PodDisruptionBudget, pods: readonly Pod[], { found, failure }: Workloads): Demand | string {
+function requirementOf(
+  budget: PodDisruptionBudget,
+  pods: readonly Pod[],
+  { found, failure }: Workloads,
+): Requirement | string {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
-  if (!goesByWorkloads(budget)) {
+  if (!dependsOnWorkloads(budget)) {
     const hasBudget = typeof minAvailable === 'number';
     const desiredHealthy = hasBudget ? minAvailable : 0;
     return { expectedPods: hasBudget ? pods.length : 0, desiredHealthy, hasUnmanaged: false };
@@ -123,19 +127,19 @@ function disruptedPodsOf({ status }: PodDisruptionBudget, pods: readonly Pod[], 
   return { expected, overdue, nextAt };
 }
 
-type Figures = Pick<
+type Counts = Pick<
   PodDisruptionBudgetStatus,
   'currentHealthy' | 'desiredHealthy' | 'expectedPods' | 'disruptionsAllowed'
 >;
 
 function statusOf(
   { metadata, status }: PodDisruptionBudget,
-  figures: Figures,
+  counts: Counts,
   disrupted: ReadonlyMap<string, string>,
   now: Instant,
 ): PodDisruptionBudgetStatus {
   const observedGeneration = metadata.generation ?? 0;
-  const isAllowed = figures.disruptionsAllowed > 0;
+  const isAllowed = counts.disruptionsAllowed > 0;
   const condition = {
     type: 'DisruptionAllowed',
     status: isAllowed ? 'True' : 'False',
@@ -146,7 +150,7 @@ function statusOf(
   return {
     observedGeneration,
     ...(disrupted.size > 0 ? { disruptedPods: Object.fromEntries(disrupted) } : {}),
-    ...figures,
+    ...counts,
     conditions: [...withCondition(status?.conditions, condition, now)],
   };
 }

@@ -25,7 +25,7 @@ export function endpointsController(): Controller {
     }
     if (found.spec?.type === 'ExternalName' || !hasSelector(found)) return undefined;
     const pods = podsOf(caches, found);
-    return { key, service: found, pods, endpoints: present, triggerTime: triggerTimes.look(found, pods) };
+    return { key, service: found, pods, endpoints: present, triggerTime: triggerTimes.update(found, pods) };
   }
 
   return defineController({

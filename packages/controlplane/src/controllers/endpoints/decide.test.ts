@@ -4,7 +4,7 @@ import type { Endpoints } from '@kruise/api/core/endpoints';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import fc from 'fast-check';
-import { carryOut } from '../../testing/carry-out.ts';
+import { executeActions } from '../../testing/carry-out.ts';
 import { decide, subsetsOf, truncate } from './decide.ts';
 
 function service(spec: Service['spec'] = {}, labels: Record<string, string> = {}): Service {
@@ -20,13 +20,13 @@ type Fixture = {
   ips?: readonly string[];
   ready?: boolean;
   phase?: 'Running' | 'Failed' | 'Succeeded';
-  leaving?: boolean;
+  terminating?: boolean;
   spec?: Partial<NonNullable<Pod['spec']>>;
 };
 
 function pod(
   name: string,
-  { ips = [`10.1.0.${name}`], ready = true, phase = 'Running', leaving, spec }: Fixture = {},
+  { ips = [`10.1.0.${name}`], ready = true, phase = 'Running', terminating, spec }: Fixture = {},
 ): Pod {
   return {
     apiVersion: 'v1',
@@ -35,7 +35,7 @@ function pod(
       name,
       namespace: 'default',
       uid: `uid-${name}`,
-      ...(leaving ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+      ...(terminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     },
     spec: { containers: [], nodeName: 'n', ...spec },
     status: {
@@ -65,10 +65,10 @@ const cases: readonly [name: string, service: Service, pods: readonly Pod[], exp
   [
     'all Pods are ready with publishNotReadyAddresses',
     service({ publishNotReadyAddresses: true }),
-    [pod('1', { ready: false }), pod('2', { leaving: true })],
+    [pod('1', { ready: false }), pod('2', { terminating: true })],
     ['1 2 on 8080'],
   ],
-  ['a terminating Pod is skipped', service(), [pod('1', { leaving: true })], []],
+  ['a terminating Pod is skipped', service(), [pod('1', { terminating: true })], []],
   [
     'a finished Pod is skipped',
     service({ publishNotReadyAddresses: true }),
@@ -260,7 +260,7 @@ test('a failed write emits an event on the Endpoints', () => {
       pods: [pod('1')],
       triggerTime: undefined,
     }).actions;
-    return action && 'announcement' in action ? action.announcement?.failed : undefined;
+    return action && 'outcomeEvents' in action ? action.outcomeEvents?.failed : undefined;
   };
   assert.deepEqual(failure(), {
     reason: 'FailedToCreateEndpoint',
@@ -275,7 +275,7 @@ test('a failed write emits an event on the Endpoints', () => {
 test('the decision is idempotent for any Pods', () => {
   const shape = fc.record({
     ready: fc.boolean(),
-    leaving: fc.boolean(),
+    terminating: fc.boolean(),
     phase: fc.constantFrom('Running', 'Failed', 'Succeeded'),
     spec: fc.constantFrom({}, named(8080), named(9090)),
   });
@@ -293,8 +293,8 @@ test('the decision is idempotent for any Pods', () => {
         const [endpoints] = present;
         return decide({ ...world, pods: podsOf(shapes), endpoints }).actions;
       };
-      const first = carryOut<Endpoints>([], decideWith(before, []));
-      const second = carryOut(first, decideWith(after, first));
+      const first = executeActions<Endpoints>([], decideWith(before, []));
+      const second = executeActions(first, decideWith(after, first));
       assert.deepEqual(decideWith(after, second), []);
       assert.deepEqual(second[0]?.subsets ?? [], subsetsOf(given, podsOf(after)));
     }),

@@ -1,13 +1,13 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '@kruise/api/core/endpoints';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service, ServicePort } from '@kruise/api/core/service';
-import { type Action, announced, create, remove, update } from '@kruise/client/actions';
+import { type Action, create, remove, update, withOutcomeEvents } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Key } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { isPodReady } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
-import { restBetweenLooks } from '../pace.ts';
+import { reconcileIntervalFor } from '../pace.ts';
 import { addressesOf, hasAddress, hostnameOf, isPublishable, portNumberOf } from '../service-endpoints/pod-endpoint.ts';
 import { withTriggerTime } from '../service-endpoints/trigger-times.ts';
 
@@ -32,13 +32,13 @@ export function decide({ key, service, pods, endpoints, triggerTime }: Observed)
   const labels = labelsOf(service);
   const present = endpoints?.metadata;
   const wasTruncated = present?.annotations?.[overCapacityAnnotation] !== undefined;
-  const isRight =
+  const isUpToDate =
     endpoints !== undefined &&
     isSame(withoutVersions(endpoints.subsets ?? []), subsets) &&
     isSame(present?.labels ?? {}, labels) &&
     wasTruncated === isTruncated;
-  const minIntervalMs = restBetweenLooks(pods.length);
-  if (isRight) return { actions: [], minIntervalMs };
+  const minIntervalMs = reconcileIntervalFor(pods.length);
+  if (isUpToDate) return { actions: [], minIntervalMs };
 
   const { [overCapacityAnnotation]: _, ...others } = withTriggerTime(present?.annotations, triggerTime);
   const annotations = isTruncated ? { ...others, [overCapacityAnnotation]: 'truncated' } : others;
@@ -51,11 +51,11 @@ export function decide({ key, service, pods, endpoints, triggerTime }: Observed)
 
 function write(wanted: Endpoints, key: Key, isPresent: boolean): Action {
   return isPresent
-    ? announced(update(wanted), {
+    ? withOutcomeEvents(update(wanted), {
         about: wanted,
         failed: { reason: 'FailedToUpdateEndpoint', message: `Failed to update endpoint ${key}: {error}` },
       })
-    : announced(create(wanted), {
+    : withOutcomeEvents(create(wanted), {
         about: wanted,
         failed: { reason: 'FailedToCreateEndpoint', message: `Failed to create endpoint for service ${key}: {error}` },
       });
@@ -91,7 +91,7 @@ function publishedOf(service: Service, pods: readonly Pod[]): readonly Published
   const family = service.spec?.ipFamilies?.[0] === 'IPv6' ? 'IPv6' : 'IPv4';
   const published: Published[] = [];
   for (const pod of pods) {
-    if (!isPublishable(pod, { includesLeaving: publishesAll })) continue;
+    if (!isPublishable(pod, { includesTerminating: publishesAll })) continue;
     const [ip] = addressesOf(pod, family);
     if (ip === undefined) continue;
     const { name = '', namespace = '', uid = '' } = pod.metadata;

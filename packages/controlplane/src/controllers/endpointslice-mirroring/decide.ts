@@ -44,7 +44,7 @@ export function decide({ endpoints, service, slices }: Observed): Decision<Endpo
     const place = existing ?? takeWhere(({ addressType }) => addressType === mirror.addressType);
     const wanted = sliceOf(endpoints, mirror, place);
     if (!place) actions.push(...(isBeingDeleted(endpoints) ? [] : [create(wanted)]));
-    else if (!isAsWanted(place, wanted)) actions.push(update(wanted));
+    else if (!isUpToDate(place, wanted)) actions.push(update(wanted));
   }
   return { actions: [...actions, ...left.map(remove), ...events.map(record)] };
 }
@@ -140,7 +140,7 @@ function sliceOf(endpoints: Endpoints, mirror: Mirror, place: EndpointSlice | un
   };
 }
 
-function isAsWanted(present: EndpointSlice, wanted: EndpointSlice): boolean {
+function isUpToDate(present: EndpointSlice, wanted: EndpointSlice): boolean {
   const pickMetadata = ({ metadata }: EndpointSlice) => [
     metadata.labels ?? {},
     metadata.annotations ?? {},

@@ -60,13 +60,13 @@ test('endpoints follow Pods as they are added, become ready, change labels and a
   await using cluster = await start();
   const { client } = cluster;
   await client.create(service, web);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual([await slices(cluster), await subsets(cluster)], [[[]], []]);
 
   await addPod(cluster, 'a');
   await addPod(cluster, 'b', { ip: '10.1.0.2', ready: false });
   await addPod(cluster, 'other', { ip: '10.1.0.3', app: 'other' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual([await slices(cluster), await subsets(cluster)], [[['!b', 'a']], [['10.1.0.1', '!10.1.0.2']]]);
 
   await client.patch(
@@ -76,13 +76,13 @@ test('endpoints follow Pods as they are added, become ready, change labels and a
     { type: 'merge' },
   );
   await client.delete(pod, { namespace: 'default', name: 'a' }, { gracePeriodSeconds: 0 });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual([await slices(cluster), await subsets(cluster)], [[['!b', 'other']], [['10.1.0.3', '!10.1.0.2']]]);
 
   await client.delete(service, { namespace: 'default', name: 'web' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(client.get(endpoints, { namespace: 'default', name: 'web' }), /not found/);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('deleted or modified slices are restored', async () => {
@@ -90,28 +90,28 @@ test('deleted or modified slices are restored', async () => {
   const { client } = cluster;
   await addPod(cluster, 'a');
   await client.create(service, web);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const [slice] = (
     await client.list(endpointSlice, { namespace: 'default', labelSelector: 'kubernetes.io/service-name=web' })
   ).items;
   await client.update(endpointSlice, { ...slice!, endpoints: [] });
   await client.delete(endpoints, { namespace: 'default', name: 'web' });
-  await cluster.pass(2);
+  await cluster.advance(2);
   assert.deepEqual([await slices(cluster), await subsets(cluster)], [[['a']], [['10.1.0.1']]]);
   await client.delete(endpointSlice, { namespace: 'default', name: slice!.metadata.name! });
-  await cluster.pass(2);
+  await cluster.advance(2);
   assert.deepEqual(await slices(cluster), [['a']]);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a Pod is published when its node is in the cache', async () => {
   await using cluster = await start();
   await addPod(cluster, 'a', { nodeName: 'late' });
   await cluster.client.create(service, web);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await slices(cluster), [[]]);
   await cluster.client.create(node, { metadata: { name: 'late' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await slices(cluster), [['a']]);
 });
 
@@ -123,7 +123,7 @@ test('Services without a selector, and ExternalName Services, are ignored', asyn
     metadata: { name: 'far', namespace: 'default' },
     spec: { type: 'ExternalName', externalName: 'example.com' },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await slices(cluster), []);
   await assert.rejects(client.get(endpoints, { namespace: 'default', name: 'web' }), /not found/);
 });
@@ -132,6 +132,6 @@ test('Endpoints whose Service was deleted while the controller was down are dele
   await using cluster = await startCluster();
   await cluster.client.create(endpoints, { metadata: { name: 'left', namespace: 'default' } });
   await cluster.run(controllers);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(cluster.client.get(endpoints, { namespace: 'default', name: 'left' }), /not found/);
 });

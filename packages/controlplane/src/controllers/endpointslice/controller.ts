@@ -7,11 +7,11 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isConditionTrue } from '@kruise/machinery/conditions';
-import { restBetweenLooks } from '../pace.ts';
+import { reconcileIntervalFor } from '../pace.ts';
 import { byNode } from '../pod-indexes.ts';
 import { hasSelector, podsOf, servicesAffectedBy, servicesOf } from '../service-endpoints/membership.ts';
 import { createTriggerTimes } from '../service-endpoints/trigger-times.ts';
-import { decide, managedBy, type Observed, usualPerSlice, wantsShares } from './decide.ts';
+import { decide, defaultPerSlice, managedBy, type Observed, usesCpuShares } from './decide.ts';
 import { byServiceOf } from './slice-set.ts';
 import { zoneShares } from './topology-hints.ts';
 
@@ -19,7 +19,7 @@ const byService = byServiceOf(managedBy);
 const noFamilies: ReadonlySet<string> = new Set();
 
 /** EndpointSlice controller: maintains the EndpointSlices of each Service with a selector. */
-export function endpointSliceController(maxPerSlice = usualPerSlice): Controller {
+export function endpointSliceController(maxPerSlice = defaultPerSlice): Controller {
   const triggerTimes = createTriggerTimes();
   const hinted = new Map<Key, ReadonlySet<string>>();
 
@@ -39,10 +39,10 @@ export function endpointSliceController(maxPerSlice = usualPerSlice): Controller
         .of(endpointSlice)
         .byIndex(byService, key)
         .filter((slice) => !isBeingDeleted(slice)),
-      nodeNamed: (name) => caches.of(node).get(name),
+      findNode: (name) => caches.of(node).get(name),
       zoneShares: () => zoneShares(caches.of(node).list()),
       hintedFamilies: hinted.get(key) ?? noFamilies,
-      triggerTime: triggerTimes.look(found, pods),
+      triggerTime: triggerTimes.update(found, pods),
       maxPerSlice,
     };
   }
@@ -59,13 +59,13 @@ export function endpointSliceController(maxPerSlice = usualPerSlice): Controller
     decide(observed) {
       const { actions, hintedFamilies } = decide(observed);
       hinted.set(keyOf(observed.service), hintedFamilies);
-      return { actions, minIntervalMs: restBetweenLooks(observed.pods.length) };
+      return { actions, minIntervalMs: reconcileIntervalFor(observed.pods.length) };
     },
   });
 }
 
 function withShares(found: Service): readonly string[] {
-  return wantsShares(found) ? ['yes'] : [];
+  return usesCpuShares(found) ? ['yes'] : [];
 }
 
 /**
@@ -74,8 +74,8 @@ function withShares(found: Service): readonly string[] {
  */
 function servicesOnChangedNode({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
   const isMoved = zoneOf(object) !== (previous && zoneOf(previous));
-  const isOtherwiseReady = isReady(object) !== (previous && isReady(previous));
-  if (type === 'updated' && !isMoved && !isOtherwiseReady) return [];
+  const isReadinessChanged = isReady(object) !== (previous && isReady(previous));
+  if (type === 'updated' && !isMoved && !isReadinessChanged) return [];
   const pods = isMoved ? caches.of(pod).byIndex(byNode, object.metadata.name ?? '') : [];
   const services = new Set(pods.flatMap((each) => servicesOf(caches, each)).map(keyOf));
   for (const found of caches.of(service).byIndex(withShares, 'yes')) services.add(keyOf(found));

@@ -5,7 +5,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import fc from 'fast-check';
-import { carryOut as carryOutActions } from '../../testing/carry-out.ts';
+import { executeActions as carryOutActions } from '../../testing/carry-out.ts';
 import { decide, type Observed } from './decide.ts';
 
 const service = (spec: Service['spec'] = {}, metadata: Service['metadata'] = {}): Service => ({
@@ -60,7 +60,7 @@ const observe = (
   service: of,
   pods,
   slices,
-  nodeNamed: (name) => nodes[name],
+  findNode: (name) => nodes[name],
   zoneShares: () =>
     new Map([
       ['a', 0.5],
@@ -290,7 +290,7 @@ test('trafficDistribution sets hints, unless topology-mode is Auto', () => {
 
 test('a failed write emits an event on the Service', () => {
   const failures = decide(observe(service(), [pod('1')])).actions.map((action) =>
-    'announcement' in action ? action.announcement?.failed : undefined,
+    'outcomeEvents' in action ? action.outcomeEvents?.failed : undefined,
   );
   assert.deepEqual(failures, [
     {

@@ -2,7 +2,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import type { Endpoint, EndpointPort, EndpointSlice } from '@kruise/api/discovery/endpointslice';
-import { type Action, announced, create, isBeingDeleted, record, remove, update } from '@kruise/client/actions';
+import { type Action, create, isBeingDeleted, record, remove, update, withOutcomeEvents } from '@kruise/client/actions';
 import { keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -33,7 +33,7 @@ export type Observed = {
   readonly pods: readonly Pod[];
   /** Slices of the Service that this controller manages and that are not terminating. */
   readonly slices: readonly EndpointSlice[];
-  readonly nodeNamed: (name: string) => Node | undefined;
+  readonly findNode: (name: string) => Node | undefined;
   /** Share of CPUs of each zone; computed only if topology hints need it. */
   readonly zoneShares: () => ReadonlyMap<string, number> | undefined;
   /** Address families whose slices have hints by CPU share. */
@@ -49,7 +49,7 @@ const headlessLabel = 'service.kubernetes.io/headless';
 const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, headlessLabel];
 const topologyModes = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
 /** Maximum number of endpoints in one object, because every change is sent to every node. */
-export const usualPerSlice = 100;
+export const defaultPerSlice = 100;
 
 export function decide(observed: Observed): Plan {
   const { service, slices } = observed;
@@ -61,14 +61,14 @@ export function decide(observed: Observed): Plan {
     actions: [
       ...plans.flatMap(({ actions }) => actions),
       ...foreign.map((slice) => removal(slice, service)),
-      ...(missing.length > 0 ? [complaint(service, aggregate(missing))] : []),
+      ...(missing.length > 0 ? [failureEvent(service, aggregate(missing))] : []),
     ],
     hintedFamilies: new Set(plans.filter(({ isHinted }) => isHinted).map(({ family }) => family)),
   };
 }
 
 /** Reports whether hints are allocated by the CPU share of each zone. */
-export function wantsShares({ metadata: { annotations } }: Service): boolean {
+export function usesCpuShares({ metadata: { annotations } }: Service): boolean {
   const mode = topologyModes.map((name) => annotations?.[name]).find((value) => value !== undefined);
   return mode === 'Auto' || mode === 'auto';
 }
@@ -108,7 +108,7 @@ function planFamily(observed: Observed, family: IpFamily) {
 
 /** Returns the desired endpoints by their ports, and each by its ID. */
 function wantedEndpoints(observed: Observed, family: IpFamily) {
-  const { service, pods, nodeNamed } = observed;
+  const { service, pods, findNode } = observed;
   type Group = { readonly ports: readonly EndpointPort[]; readonly endpoints: Map<string, Endpoint> };
   const wanted = new Map<string, Group>();
   const groupOf = (pod: Pod): Group => {
@@ -122,9 +122,9 @@ function wantedEndpoints(observed: Observed, family: IpFamily) {
   const hasNames = service.spec?.ports?.some(({ targetPort }) => typeof targetPort === 'string') ?? false;
   let group: Group | undefined;
   for (const pod of pods) {
-    if (!isPublishable(pod, { includesLeaving: true })) continue;
+    if (!isPublishable(pod, { includesTerminating: true })) continue;
     if (!group || hasNames) group = groupOf(pod);
-    const node = nodeNamed(pod.spec?.nodeName ?? '');
+    const node = findNode(pod.spec?.nodeName ?? '');
     if (!node && !service.spec?.publishNotReadyAddresses) continue;
     const endpoint = endpointOf(service, pod, node, family);
     if (endpoint.addresses.length > 0) group.endpoints.set(idOf(endpoint), endpoint);
@@ -166,10 +166,10 @@ function endpointOf(service: Service, pod: Pod, node: Node | undefined, family: 
  * Returns the names of nodes that are not in the cache. Their Pods are left out and retried, because the cache may be
  * stale.
  */
-function missingNodesOf({ service, pods, nodeNamed }: Observed): readonly string[] {
+function missingNodesOf({ service, pods, findNode }: Observed): readonly string[] {
   if (service.spec?.publishNotReadyAddresses) return [];
   return pods
-    .filter((pod) => isPublishable(pod, { includesLeaving: true }) && !nodeNamed(pod.spec?.nodeName ?? ''))
+    .filter((pod) => isPublishable(pod, { includesTerminating: true }) && !findNode(pod.spec?.nodeName ?? ''))
     .map(
       ({ metadata, spec }) =>
         `skipping Pod ${metadata.name} for Service ${keyOf(service)}: Node ${spec?.nodeName ?? ''} Not Found`,
@@ -195,21 +195,25 @@ function placeholder(family: IpFamily, obsolete: EndpointSlice[], isUsable: (sli
 
 function hinted({ service, zoneShares, hintedFamilies }: Observed, family: IpFamily, packed: readonly Draft[]) {
   const wasHinted = hintedFamilies.has(family);
-  const tell = (isEnabled: boolean, message: string) =>
+  const hintEvent = (isEnabled: boolean, message: string) =>
     record({
       about: service,
       type: isEnabled ? 'Normal' : 'Warning',
       reason: isEnabled ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled',
       message: `${message}, addressType: ${family}`,
     });
-  if (wantsShares(service)) {
+  if (usesCpuShares(service)) {
     const drafts = hintByShare(packed, zoneShares());
     if (typeof drafts === 'string') {
-      return { drafts: withoutHints(packed), isHinted: false, events: [tell(false, drafts)] };
+      return { drafts: withoutHints(packed), isHinted: false, events: [hintEvent(false, drafts)] };
     }
-    return { drafts, isHinted: true, events: wasHinted ? [] : [tell(true, 'Topology Aware Hints has been enabled')] };
+    return {
+      drafts,
+      isHinted: true,
+      events: wasHinted ? [] : [hintEvent(true, 'Topology Aware Hints has been enabled')],
+    };
   }
-  const events = wasHinted ? [tell(false, 'Topology Aware Hints has been disabled')] : [];
+  const events = wasHinted ? [hintEvent(false, 'Topology Aware Hints has been disabled')] : [];
   const drafts = service.spec?.trafficDistribution === 'PreferClose' ? hintByZone(packed) : withoutHints(packed);
   return { drafts, isHinted: false, events };
 }
@@ -259,9 +263,11 @@ function actionsOf(
       endpoints: [...endpoints],
       ports: [...ports],
     };
-    if (place) actions.push(told(update(slice), service, `failed to update ${place.metadata.name} EndpointSlice`));
+    if (place)
+      actions.push(withFailureEvent(update(slice), service, `failed to update ${place.metadata.name} EndpointSlice`));
     // The garbage collector deletes the slices of a terminating Service; creating new ones would interfere.
-    else if (!isBeingDeleted(service)) actions.push(told(create(slice), service, 'failed to create EndpointSlice'));
+    else if (!isBeingDeleted(service))
+      actions.push(withFailureEvent(create(slice), service, 'failed to create EndpointSlice'));
   }
   // Creations come first, so that endpoints are never missing.
   const order = { create: 0, update: 1 } as const;
@@ -285,15 +291,19 @@ function newMetadata(
 }
 
 function removal(slice: EndpointSlice, service: Service): Action {
-  return told(remove(slice), service, `failed to delete ${slice.metadata.name} EndpointSlice`);
+  return withFailureEvent(remove(slice), service, `failed to delete ${slice.metadata.name} EndpointSlice`);
 }
 
-function told<A extends Parameters<typeof announced>[0]>(action: A, service: Service, failure: string): A {
-  const { reason, message } = complaint(service, `${failure} for Service ${keyOf(service)}: {error}`).event;
-  return announced(action, { about: service, failed: { reason, message } });
+function withFailureEvent<A extends Parameters<typeof withOutcomeEvents>[0]>(
+  action: A,
+  service: Service,
+  failure: string,
+): A {
+  const { reason, message } = failureEvent(service, `${failure} for Service ${keyOf(service)}: {error}`).event;
+  return withOutcomeEvents(action, { about: service, failed: { reason, message } });
 }
 
-function complaint(service: Service, error: string) {
+function failureEvent(service: Service, error: string) {
   return record({
     about: service,
     type: 'Warning',

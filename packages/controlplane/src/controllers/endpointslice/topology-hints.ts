@@ -25,13 +25,13 @@ export function zoneShares(nodes: readonly Node[]): ReadonlyMap<string, number> 
     if (excludedLabels.some((label) => metadata.labels?.[label] !== undefined)) continue;
     if (!isConditionTrue(status?.conditions, 'Ready')) continue;
     const zone = metadata.labels?.['topology.kubernetes.io/zone'];
-    const processors = milliValue(parseQuantity(status?.allocatable?.['cpu'] ?? '0'));
-    if (!zone || processors === 0) return undefined;
-    byZone.set(zone, (byZone.get(zone) ?? 0) + processors);
-    total += processors;
+    const cpus = milliValue(parseQuantity(status?.allocatable?.['cpu'] ?? '0'));
+    if (!zone || cpus === 0) return undefined;
+    byZone.set(zone, (byZone.get(zone) ?? 0) + cpus);
+    total += cpus;
   }
   if (byZone.size < 2) return undefined;
-  return new Map([...byZone].map(([zone, processors]) => [zone, processors / total]));
+  return new Map([...byZone].map(([zone, cpus]) => [zone, cpus / total]));
 }
 
 type Allocation = { readonly minimum: number; readonly maximum: number; readonly desired: number };
@@ -89,12 +89,12 @@ export function hintByShare(
   }
   if (allocated.size === 0) return 'No hints allocated for zones';
 
-  const { givers, receivers } = transfersOf(allocations, allocated);
+  const { donors, receivers } = transfersOf(allocations, allocated);
   const zoneFor = (endpoint: Endpoint): string => {
     const zone = endpoint.zone ?? '';
     const [receiver] = receivers.keys();
-    if (receiver === undefined || !givers.has(zone)) return zone;
-    takeOne(givers, zone);
+    if (receiver === undefined || !donors.has(zone)) return zone;
+    takeOne(donors, zone);
     takeOne(receivers, receiver);
     return receiver;
   };
@@ -130,24 +130,24 @@ function presentHints(
 export function transfersOf(
   allocations: ReadonlyMap<string, Allocation>,
   allocated: ReadonlyMap<string, number>,
-): { readonly givers: Map<string, number>; readonly receivers: Map<string, number> } {
+): { readonly donors: Map<string, number>; readonly receivers: Map<string, number> } {
   const surplus = new Map<string, number>();
-  const lack = new Map<string, number>();
+  const shortage = new Map<string, number>();
   for (const [zone, { desired }] of allocations) {
     const difference = (allocated.get(zone) ?? 0) - desired;
     if (difference > 0) surplus.set(zone, difference);
-    else if (difference < 0) lack.set(zone, -difference);
+    else if (difference < 0) shortage.set(zone, -difference);
   }
-  const givers = new Map<string, number>();
+  const donors = new Map<string, number>();
   const receivers = new Map<string, number>();
   for (;;) {
     const from = largest(surplus);
-    const to = largest(lack);
-    if (!from || !to || from[1] < 0.5 || to[1] < 0.5 || (from[1] < 1 && to[1] < 1)) return { givers, receivers };
-    givers.set(from[0], (givers.get(from[0]) ?? 0) + 1);
+    const to = largest(shortage);
+    if (!from || !to || from[1] < 0.5 || to[1] < 0.5 || (from[1] < 1 && to[1] < 1)) return { donors, receivers };
+    donors.set(from[0], (donors.get(from[0]) ?? 0) + 1);
     surplus.set(from[0], from[1] - 1);
     receivers.set(to[0], (receivers.get(to[0]) ?? 0) + 1);
-    lack.set(to[0], to[1] - 1);
+    shortage.set(to[0], to[1] - 1);
   }
 }
 

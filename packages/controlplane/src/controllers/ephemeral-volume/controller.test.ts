@@ -16,14 +16,14 @@ test('an ephemeral volume gets its PVC, and again when it is deleted', async () 
       volumes: [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }],
     },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const name = { name: 'web-scratch', namespace: 'default' };
   const first = await client.get(persistentVolumeClaim, name);
   assert.equal(first.metadata.ownerReferences?.[0]?.name, 'web');
 
   await client.patch(persistentVolumeClaim, name, { metadata: { finalizers: null } }, { type: 'merge' });
   await client.delete(persistentVolumeClaim, name);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.notEqual((await client.get(persistentVolumeClaim, name)).metadata.uid, first.metadata.uid);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import fc from 'fast-check';
-import { carryOut } from '../../testing/carry-out.ts';
-import { inWords } from '../../testing/in-words.ts';
+import { executeActions } from '../../testing/carry-out.ts';
+import { summarizeActions } from '../../testing/in-words.ts';
 import { decide } from './decide.ts';
 
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } as const;
@@ -40,7 +40,7 @@ const cases: readonly (readonly [string, Pod, readonly PersistentVolumeClaim[], 
   ['no PVC is created for a terminating Pod', pod({ deletionTimestamp: '2026-01-01T00:00:00Z' }), [], []],
 ];
 for (const [name, given, claims, words] of cases) {
-  test(name, () => assert.deepEqual(inWords(decided(given, ...claims).actions), words));
+  test(name, () => assert.deepEqual(summarizeActions(decided(given, ...claims).actions), words));
 }
 
 test('a PVC has its template, and is owned by the Pod', () => {
@@ -74,7 +74,7 @@ test('no PVC is created twice or changed', () => {
     .chain((names) => fc.tuple(...names.map((name) => fc.constantFrom('p1', 'p0').map((uid) => claim(name, uid)))));
   fc.assert(
     fc.property(claims, (present) => {
-      const after = carryOut<PersistentVolumeClaim>(present, decided(pod(), ...present).actions);
+      const after = executeActions<PersistentVolumeClaim>(present, decided(pod(), ...present).actions);
       assert.deepEqual(after.slice(0, present.length), present);
       const again = decided(pod(), ...after).actions;
       assert.ok(again.every(({ type }) => type === 'record'));

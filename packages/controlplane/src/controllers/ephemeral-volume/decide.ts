@@ -1,9 +1,9 @@
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, announced, create, isBeingDeleted, record } from '@kruise/client/actions';
+import { type Action, create, isBeingDeleted, record, withOutcomeEvents } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { controllerReference } from '@kruise/machinery/owner-references';
-import { ephemeralClaimName, faultOfEphemeralClaim } from '@kruise/machinery/pod-claims';
+import { ephemeralVolumeClaimName, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-claims';
 
 export type Observed = {
   readonly pod: Pod;
@@ -12,7 +12,7 @@ export type Observed = {
 };
 
 /** Requeue delay while the PVC name is taken by another owner. */
-const lookAgainSeconds = 15;
+const requeueSeconds = 15;
 
 /** Creates a PVC, owned by the Pod, for every generic ephemeral volume of the Pod. */
 export function decide({ pod, claimOf }: Observed): Decision<never> {
@@ -20,19 +20,19 @@ export function decide({ pod, claimOf }: Observed): Decision<never> {
   if (isBeingDeleted(pod)) return { actions };
   for (const { name: volume, ephemeral } of pod.spec?.volumes ?? []) {
     if (!ephemeral) continue;
-    const name = ephemeralClaimName(pod, volume);
+    const name = ephemeralVolumeClaimName(pod, volume);
     const claim = claimOf(name);
-    const fault = claim && faultOfEphemeralClaim(pod, claim);
+    const fault = claim && validateEphemeralVolumeClaim(pod, claim);
     if (fault !== undefined) {
       const message = `ephemeral volume ${volume}: ${fault}`;
-      const told = record({ about: pod, type: 'Warning', reason: 'FailedBinding', message });
+      const failureEvent = record({ about: pod, type: 'Warning', reason: 'FailedBinding', message });
       // The remaining volumes follow when the conflict is resolved.
-      return { actions: [...actions, told], requeueAfterSeconds: lookAgainSeconds };
+      return { actions: [...actions, failureEvent], requeueAfterSeconds: requeueSeconds };
     }
     if (claim) continue;
     const message = `ephemeral volume ${volume}: create PVC ${name}: {error}`;
     const made = create(claimFor(pod, name, ephemeral.volumeClaimTemplate ?? {}));
-    actions.push(announced(made, { about: pod, failed: { reason: 'FailedBinding', message } }));
+    actions.push(withOutcomeEvents(made, { about: pod, failed: { reason: 'FailedBinding', message } }));
   }
   return { actions };
 }

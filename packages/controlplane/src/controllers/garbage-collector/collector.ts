@@ -5,14 +5,14 @@ import type { ControllerContext } from '@kruise/client/controller';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import type { AbsentOwners } from './absent-owners.ts';
 import { decide, doOwnersMatter, type Owned, orphanFinalizer, type Step, stateOf } from './decide.ts';
 import type { Graph, Node } from './graph.ts';
 import type { Monitors } from './monitors.ts';
 
 /** The owner exists, but is not in the graph. No event will announce its deletion, so it is read again later. */
-export class UnseenOwner extends Error {
+export class UnobservedOwner extends Error {
   override readonly name = 'UnseenOwner';
 }
 
@@ -21,7 +21,7 @@ export type CollectorParts = {
   readonly monitors: Monitors;
   readonly absentOwners: AbsentOwners;
   /** Enqueues an object. */
-  readonly suspect: (uid: string) => void;
+  readonly enqueue: (uid: string) => void;
   /** Postpones an object or owner until the set of known kinds changes. */
   readonly postpone: (what: { readonly uid: string } | { readonly ownerUid: string }) => void;
 };
@@ -29,7 +29,7 @@ export type CollectorParts = {
 /** Maximum number of attempts on conflict before the object is requeued. */
 const maxAttempts = 5;
 /** Maximum number of dependents of one owner that are orphaned concurrently. */
-const orphansAtATime = 20;
+const maxConcurrentOrphans = 20;
 /** Requeue delay of an object that cannot be decided before all monitors have synced. */
 const incompleteSeconds = 1;
 
@@ -41,7 +41,7 @@ export function createCollector(
   parts: CollectorParts,
   signal: AbortSignal,
 ) {
-  const { graph, monitors, absentOwners, suspect, postpone } = parts;
+  const { graph, monitors, absentOwners, enqueue, postpone } = parts;
   const client = createClient(whole.transport, { metadataOnly: true });
 
   /** Returns the metadata of an object by a live read; undefined if the object does not exist. */
@@ -55,11 +55,11 @@ export function createCollector(
   }
 
   /** Processes an object. Returns the requeue delay in seconds, if known. */
-  async function look(uid: string): Promise<number | undefined> {
+  async function processObject(uid: string): Promise<number | undefined> {
     const node = graph.get(uid);
     // An object that is already being deleted matters again when it is gone.
-    if (!node || node.fate === 'going') return undefined;
-    return untilAgreed(async () => {
+    if (!node || node.deletionState === 'going') return undefined;
+    return retryOnConflict(async () => {
       const metadata = await find(node.kind, referenceTo(node));
       if (metadata?.uid !== uid) {
         graph.remove(uid);
@@ -70,7 +70,7 @@ export function createCollector(
       const step = decide({ metadata, owners, dependents: graph.dependentsOf(uid) });
       const isFinal = step.type === 'orphan' || step.type === 'release';
       if (isFinal && !monitors.isComplete()) return incompleteSeconds;
-      await carryOut(node, metadata, step);
+      await executeStep(node, metadata, step);
       return undefined;
     });
   }
@@ -83,7 +83,7 @@ export function createCollector(
         owners.push({ reference, state: 'dangling' });
         continue;
       }
-      const place = placeOf(reference, node.namespace);
+      const place = locationOf(reference, node.namespace);
       if (!place) {
         if (!monitors.kindOf(reference)) postpone({ uid: node.uid });
         return undefined;
@@ -99,7 +99,7 @@ export function createCollector(
    * Returns where the owner should be; undefined if the reference is invalid: a cluster-scoped object cannot have a
    * namespaced owner.
    */
-  function placeOf(reference: OwnerReference, namespace: string | undefined) {
+  function locationOf(reference: OwnerReference, namespace: string | undefined) {
     const kind = monitors.kindOf(reference);
     if (!kind) return undefined;
     const { name } = reference;
@@ -107,12 +107,12 @@ export function createCollector(
     return namespace === undefined ? undefined : { kind, name, namespace };
   }
 
-  async function carryOut(node: Node, metadata: ObjectMeta, step: Step): Promise<void> {
+  async function executeStep(node: Node, metadata: ObjectMeta, step: Step): Promise<void> {
     switch (step.type) {
       case 'nothing':
         return;
       case 'orphan':
-        await someAtATime([...graph.referringTo(node.uid)], orphansAtATime, (each) => orphan(each, node.uid));
+        await mapConcurrently([...graph.referringTo(node.uid)], maxConcurrentOrphans, (each) => orphan(each, node.uid));
         return release(node, metadata, orphanFinalizer);
       case 'release':
         return release(node, metadata, step.finalizer);
@@ -131,7 +131,7 @@ export function createCollector(
 
   /** Removes the owner reference from a dependent that still has it. */
   function orphan(dependent: Node, ownerUid: string): Promise<void> {
-    return untilAgreed(async () => {
+    return retryOnConflict(async () => {
       const metadata = await find(dependent.kind, referenceTo(dependent));
       if (metadata?.uid !== dependent.uid) return;
       const left = without(metadata, [ownerUid]);
@@ -182,8 +182,8 @@ export function createCollector(
   async function verify(ownerUid: string): Promise<void> {
     if (graph.get(ownerUid)) return;
     let isThere = false;
-    for (const { reference, namespace, dependents } of claimsOf(ownerUid)) {
-      const place = placeOf(reference, namespace);
+    for (const { reference, namespace, dependents } of claimedLocationsOf(ownerUid)) {
+      const place = locationOf(reference, namespace);
       if (!place) {
         if (!monitors.kindOf(reference)) postpone({ ownerUid });
         continue;
@@ -193,32 +193,35 @@ export function createCollector(
         continue;
       }
       absentOwners.add(reference, place.namespace);
-      for (const each of dependents) suspect(each.uid);
+      for (const each of dependents) enqueue(each.uid);
     }
-    if (isThere && !graph.get(ownerUid)) throw new UnseenOwner(`${ownerUid} is there, but out of sight`);
+    if (isThere && !graph.get(ownerUid)) throw new UnobservedOwner(`${ownerUid} is there, but out of sight`);
   }
 
   /** Returns the locations that dependents claim for an owner, and the dependents of each. */
-  function claimsOf(ownerUid: string) {
-    const claims = new Map<string, { reference: OwnerReference; namespace: string | undefined; dependents: Node[] }>();
+  function claimedLocationsOf(ownerUid: string) {
+    const locations = new Map<
+      string,
+      { reference: OwnerReference; namespace: string | undefined; dependents: Node[] }
+    >();
     for (const dependent of graph.referringTo(ownerUid)) {
       for (const reference of dependent.owners) {
         if (reference.uid !== ownerUid) continue;
         const namespace = monitors.kindOf(reference)?.scope === 'Cluster' ? undefined : dependent.namespace;
         const id = `${reference.apiVersion} ${reference.kind} ${namespace ?? ''}/${reference.name}`;
-        const claim = claims.get(id);
-        if (claim) claim.dependents.push(dependent);
-        else claims.set(id, { reference, namespace, dependents: [dependent] });
+        const location = locations.get(id);
+        if (location) location.dependents.push(dependent);
+        else locations.set(id, { reference, namespace, dependents: [dependent] });
       }
     }
-    return claims.values();
+    return locations.values();
   }
 
-  return { look, verify };
+  return { look: processObject, verify };
 }
 
 /** Retries on conflict, up to the maximum number of attempts. */
-async function untilAgreed<T>(attempt: () => Promise<T>): Promise<T> {
+async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts; ; left--) {
     try {
       return await attempt();

@@ -22,7 +22,7 @@ import { garbageCollector } from './controller.ts';
 async function startCollecting(): Promise<Cluster> {
   const cluster = await startCluster();
   await cluster.run(['garbage-collector-controller']);
-  await cluster.pass(1);
+  await cluster.advance(1);
   return cluster;
 }
 
@@ -60,12 +60,12 @@ test('dependents are deleted after their owner, transitively', async () => {
   const b = await make(cluster, 'b', [refer(a)]);
   await make(cluster, 'c', [refer(b)]);
   await make(cluster, 'stays');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'a b c stays');
   await del(cluster, 'a');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'stays');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('orphans of deleted owners are found at startup', async () => {
@@ -74,7 +74,7 @@ test('orphans of deleted owners are found at startup', async () => {
   await make(cluster, 'b', [refer(a)]);
   await del(cluster, 'a');
   await cluster.run(['garbage-collector-controller']);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), '');
 });
 
@@ -83,7 +83,7 @@ test('an object with an owner that never existed is deleted', async () => {
   const a = await make(cluster, 'a');
   await make(cluster, 'never', [{ ...refer(a), uid: 'never-was' }]);
   await make(cluster, 'misnamed', [{ ...refer(a), name: 'b' }]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'a');
 });
 
@@ -92,7 +92,7 @@ test('one existing owner keeps an object, which loses the reference to the delet
   const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
   await make(cluster, 'c', [refer(a), refer(b)]);
   await del(cluster, 'a');
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { metadata } = await cluster.client.get(configMap, { name: 'c', namespace: 'default' });
   assert.deepEqual(
     metadata.ownerReferences?.map(({ name }) => name),
@@ -108,14 +108,14 @@ test('in foreground deletion, an owner waits for its blocking dependents', async
   const hold = { metadata: { finalizers: ['example.com/hold'] } };
   await cluster.client.patch(configMap, { name: 'c', namespace: 'default' }, hold, { type: 'merge' });
   await del(cluster, 'a', 'Foreground');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), '-a -b -c');
 
-  const letGo = { metadata: { finalizers: null } };
-  await cluster.client.patch(configMap, { name: 'c', namespace: 'default' }, letGo, { type: 'merge' });
-  await cluster.pass(1);
+  const removeFinalizers = { metadata: { finalizers: null } };
+  await cluster.client.patch(configMap, { name: 'c', namespace: 'default' }, removeFinalizers, { type: 'merge' });
+  await cluster.advance(1);
   assert.equal(await present(cluster), '');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('in foreground deletion, an owner does not wait for non-blocking dependents', async () => {
@@ -124,9 +124,9 @@ test('in foreground deletion, an owner does not wait for non-blocking dependents
   await cluster.client.create(configMap, {
     metadata: { name: 'b', namespace: 'default', ownerReferences: [refer(a)], finalizers: ['example.com/hold'] },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await del(cluster, 'a', 'Foreground');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), '-b');
 });
 
@@ -134,26 +134,26 @@ test('a dependent with another owner loses the reference to an owner in foregrou
   await using cluster = await startCollecting();
   const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
   await make(cluster, 'c', [refer(a, true), refer(b, true)]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await del(cluster, 'a', 'Foreground');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'b c');
 });
 
 test('orphaned dependents lose their owner reference and stay', async () => {
   await using cluster = await startCollecting();
   await defineBox(cluster.client);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const a = await make(cluster, 'a');
   await make(cluster, 'b', [refer(a, true)]);
   await make(cluster, 'boxed', [refer(a, true)], box);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await del(cluster, 'a', 'Orphan');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual([await present(cluster), await present(cluster, box)], ['b', 'boxed']);
   const { metadata } = await cluster.client.get(configMap, { name: 'b', namespace: 'default' });
   assert.equal(metadata.ownerReferences, undefined);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 for (const policy of ['Background', 'Foreground'] as const) {
@@ -171,12 +171,12 @@ for (const policy of ['Background', 'Foreground'] as const) {
         { type: 'merge' },
       );
     }
-    await cluster.pass(1);
+    await cluster.advance(1);
     assert.equal(await present(cluster), 'a b c');
     await del(cluster, 'a', policy);
-    await cluster.pass(1);
+    await cluster.advance(1);
     assert.equal(await present(cluster), '');
-    assert.deepEqual(cluster.complaints, []);
+    assert.deepEqual(cluster.warnings, []);
   });
 
   test(`an object that owns itself is deleted: ${policy}`, async () => {
@@ -185,10 +185,10 @@ for (const policy of ['Background', 'Foreground'] as const) {
     const ownerReferences = [refer(self, true)];
     const place = { name: 'self', namespace: 'default' };
     await cluster.client.patch(configMap, place, { metadata: { ownerReferences } }, { type: 'merge' });
-    await cluster.pass(1);
+    await cluster.advance(1);
     assert.equal(await present(cluster), 'self');
     await del(cluster, 'self', policy);
-    await cluster.pass(1);
+    await cluster.advance(1);
     assert.equal(await present(cluster), '');
   });
 }
@@ -203,9 +203,9 @@ test('a cycle in foreground deletion has no deadlock', async () => {
     const change = { metadata: { ownerReferences: [refer(owner, true)] } };
     await cluster.client.patch(configMap, { name, namespace: 'default' }, change, { type: 'merge' });
   }
-  await cluster.pass(1);
+  await cluster.advance(1);
   await Promise.all([del(cluster, 'a', 'Foreground'), del(cluster, 'b', 'Foreground')]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), '');
 });
 
@@ -213,37 +213,37 @@ test('custom resources can be owners and dependents', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   await defineBox(cluster.client);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const boxed = await make(cluster, 'boxed', [refer(a)], box);
   await make(cluster, 'b', [refer(boxed)]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual([await present(cluster), await present(cluster, box)], ['a b', 'boxed']);
   await del(cluster, 'a');
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual([await present(cluster), await present(cluster, box)], ['', '']);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('dependents of a custom resource are deleted with its CRD', async () => {
   await using cluster = await startCollecting();
   await defineBox(cluster.client);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await make(cluster, 'b', [refer(await make(cluster, 'boxed', [], box))]);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await cluster.client.delete(customResourceDefinition, boxDefinition);
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.equal(await present(cluster), '');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('dependents of an unknown kind are kept until the kind is known', async () => {
   await using cluster = await startCollecting();
   const unknown = { apiVersion: 'example.com/v1', kind: 'Box', name: 'boxed', uid: 'never-was' };
   await make(cluster, 'a', [unknown]);
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal(await present(cluster), 'a');
   await defineBox(cluster.client);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), '');
 });
 
@@ -253,7 +253,7 @@ test('owner references across namespaces are invalid, and emit an event', async 
   await client.create(namespace, { metadata: { name: 'elsewhere' } });
   const a = await make(cluster, 'a');
   await client.create(configMap, { metadata: { name: 'b', namespace: 'elsewhere', ownerReferences: [refer(a)] } });
-  await cluster.pass(2);
+  await cluster.advance(2);
   assert.deepEqual((await client.list(configMap, { namespace: 'elsewhere' })).items, []);
   const { items } = await client.list(event, { namespace: 'elsewhere' });
   assert.deepEqual(
@@ -273,11 +273,11 @@ test('a cluster-scoped object with a namespaced owner is kept', async () => {
   const { client } = cluster;
   const a = await make(cluster, 'a');
   await client.create(clusterRole, { metadata: { name: 'wide', ownerReferences: [refer(a)] }, rules: [] });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await del(cluster, 'a');
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal((await client.get(clusterRole, { name: 'wide' })).metadata.name, 'wide');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('cluster-scoped owners may have dependents in any namespace', async () => {
@@ -285,10 +285,10 @@ test('cluster-scoped owners may have dependents in any namespace', async () => {
   const { client } = cluster;
   const role = await client.create(clusterRole, { metadata: { name: 'wide' }, rules: [] });
   await client.create(secret, { metadata: { name: 'key', namespace: 'default', ownerReferences: [refer(role)] } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster, secret), 'key');
   await client.delete(clusterRole, { name: 'wide' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster, secret), '');
 });
 
@@ -299,24 +299,24 @@ test('hundreds of chained dependents are deleted in the foreground', async () =>
   for (let index = 1; index < 300; index++) {
     last = await make(cluster, `dependent-${index}`, [refer(a, true), refer(last, true)]);
   }
-  await cluster.pass(1);
+  await cluster.advance(1);
   await del(cluster, 'a', 'Foreground');
-  await cluster.pass(10);
+  await cluster.advance(10);
   assert.equal(await present(cluster), '');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 /** Runs the collector with intercepted requests while a callback runs. */
 async function collecting(
   cluster: Cluster,
-  meddle: (request: ApiRequest) => Promise<void>,
+  intercept: (request: ApiRequest) => Promise<void>,
   work: () => Promise<void>,
 ): Promise<void> {
   const { transport } = cluster.clientOfAccount('generic-garbage-collector');
   const client = createClient({
     ...transport,
     async request(request) {
-      await meddle(request);
+      await intercept(request);
       return transport.request(request);
     },
   });
@@ -327,7 +327,7 @@ async function collecting(
     await work();
   } finally {
     stop.abort();
-    await cluster.pass(0);
+    await cluster.advance(0);
     await running;
   }
 }
@@ -341,9 +341,9 @@ test('a kind that cannot be listed blocks the others for at most 30 seconds', as
     const a = await make(cluster, 'a');
     await make(cluster, 'b', [refer(a, true)]);
     await del(cluster, 'a', 'Foreground');
-    await cluster.pass(29);
+    await cluster.advance(29);
     assert.equal(await present(cluster), '-a b');
-    await cluster.pass(2);
+    await cluster.advance(2);
     assert.equal(await present(cluster), '');
   });
 });
@@ -351,23 +351,23 @@ test('a kind that cannot be listed blocks the others for at most 30 seconds', as
 test('an object that gets an owner at the moment of its deletion is kept', async () => {
   await using cluster = await startCluster();
   const a = await make(cluster, 'a');
-  const saviour = await make(cluster, 'saviour');
+  const otherOwner = await make(cluster, 'saviour');
   await make(cluster, 'b', [refer(a)]);
   const reference = { name: 'b', namespace: 'default' };
   let isSaved = false;
   const save = async ({ method, path }: ApiRequest) => {
     if (isSaved || method !== 'DELETE' || !path.endsWith('/configmaps/b')) return;
     isSaved = true;
-    const ownerReferences = [refer(a), refer(saviour)];
+    const ownerReferences = [refer(a), refer(otherOwner)];
     await cluster.client.patch(configMap, reference, { metadata: { ownerReferences } }, { type: 'merge' });
   };
   await collecting(cluster, save, async () => {
-    await cluster.pass(1);
+    await cluster.advance(1);
     await del(cluster, 'a');
-    await cluster.pass(5);
+    await cluster.advance(5);
     assert.ok(isSaved);
     const { metadata } = await cluster.client.get(configMap, reference);
-    assert.deepEqual(metadata.ownerReferences, [refer(saviour)]);
+    assert.deepEqual(metadata.ownerReferences, [refer(otherOwner)]);
   });
 });
 

@@ -3,15 +3,15 @@ import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { createAbsentOwners } from './absent-owners.ts';
-import { createCollector, UnseenOwner } from './collector.ts';
+import { createCollector, UnobservedOwner } from './collector.ts';
 import { createGraph, type Node } from './graph.ts';
-import { kindsOfKinds, startMonitors } from './monitors.ts';
+import { discoveryKinds, startMonitors } from './monitors.ts';
 
 /** Number of objects processed concurrently. */
 const workers = 20;
 
 /** Queue keys are the UID of an object, or this prefix and the UID of an owner that was not observed. */
-const unseenMark = '?';
+const unobservedPrefix = '?';
 
 /**
  * Garbage collector: deletes objects of any kind whose owners no longer exist, and executes foreground deletion and
@@ -22,26 +22,26 @@ export function garbageCollector(): Runnable {
     name: 'garbage-collector',
     component: 'garbage-collector-controller',
     watches: [],
-    uses: kindsOfKinds,
+    uses: discoveryKinds,
     async run(context, signal) {
       const { log, record } = context;
       const queue = createNamedQueue(context, 'garbage_collector_attempt_to_delete');
       const absentOwners = createAbsentOwners();
-      const puzzling = new Set<string>();
-      const suspect = (uid: string) => queue.add(uid);
+      const postponed = new Set<string>();
+      const enqueue = (uid: string) => queue.add(uid);
 
       const graph = createGraph({
-        suspect,
-        unseen: (ownerUid) => queue.add(`${unseenMark}${ownerUid}`),
-        gone: (owner) => absentOwners.add(referenceTo(owner), owner.namespace),
-        misplaced: (dependent, reference) => record(misplacement(dependent, reference)),
+        enqueue,
+        unobserved: (ownerUid) => queue.add(`${unobservedPrefix}${ownerUid}`),
+        deleted: (owner) => absentOwners.add(referenceTo(owner), owner.namespace),
+        invalidReference: (dependent, reference) => record(invalidReferenceEvent(dependent, reference)),
       });
       const monitors = startMonitors(
         context,
         graph,
         () => {
-          for (const key of puzzling) queue.add(key);
-          puzzling.clear();
+          for (const key of postponed) queue.add(key);
+          postponed.clear();
         },
         signal,
       );
@@ -51,15 +51,17 @@ export function garbageCollector(): Runnable {
           graph,
           monitors,
           absentOwners,
-          suspect,
-          postpone: (what) => puzzling.add('uid' in what ? what.uid : `${unseenMark}${what.ownerUid}`),
+          enqueue,
+          postpone: (what) => postponed.add('uid' in what ? what.uid : `${unobservedPrefix}${what.ownerUid}`),
         },
         signal,
       );
       const work = async (key: string): Promise<number | undefined> =>
-        key.startsWith(unseenMark) ? void (await collector.verify(key.slice(unseenMark.length))) : collector.look(key);
+        key.startsWith(unobservedPrefix)
+          ? void (await collector.verify(key.slice(unobservedPrefix.length)))
+          : collector.look(key);
       const onError = (key: string, error: unknown) => {
-        if (error instanceof UnseenOwner) return;
+        if (error instanceof UnobservedOwner) return;
         log.error({ controller: 'garbage-collector', key, error }, 'garbage collection of object failed; requeued');
       };
       // Before all monitors have synced, most owners have not been observed yet.
@@ -73,7 +75,7 @@ function referenceTo({ kind, name, uid }: Node): OwnerReference {
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid };
 }
 
-function misplacement({ kind, name, namespace, uid }: Node, owner: OwnerReference) {
+function invalidReferenceEvent({ kind, name, namespace, uid }: Node, owner: OwnerReference) {
   const place = namespace ?? '';
   const named = `[${owner.apiVersion}/${owner.kind}, namespace: ${place}, name: ${owner.name}, uid: ${owner.uid}]`;
   const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };

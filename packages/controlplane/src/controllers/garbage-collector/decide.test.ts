@@ -18,7 +18,7 @@ const some: Dependents = { count: 2, blocking: 1, isOneWaiting: false, isCircula
 const circle: Dependents = { ...some, isOneWaiting: true, isCircular: true };
 
 /** `owners` are their states, in the order of UIDs `o0`, `o1`. */
-function look(
+function decideFor(
   owners: readonly OwnerState[],
   dependents: Dependents,
   metadata: ObjectMeta = {},
@@ -30,10 +30,10 @@ function look(
     owners: owners.map((state, index) => ({ reference: references[index]!, state })),
     dependents,
   });
-  return told(step);
+  return describe(step);
 }
 
-function told(step: Step): string {
+function describe(step: Step): string {
   if (step.type === 'disown') return `disown ${step.uids.join(' ')}`;
   if (step.type === 'release') return `release ${step.finalizer}`;
   if (step.type === 'delete') return `${step.unblock ? 'unblock, ' : ''}delete ${step.policy}`;
@@ -41,111 +41,111 @@ function told(step: Step): string {
 }
 
 const cases: readonly { name: string; actual: () => string; expected: string }[] = [
-  { name: 'an object without owners is never deleted', actual: () => look([], some), expected: 'nothing' },
-  { name: 'an existing owner keeps the object', actual: () => look(['solid'], none), expected: 'nothing' },
+  { name: 'an object without owners is never deleted', actual: () => decideFor([], some), expected: 'nothing' },
+  { name: 'an existing owner keeps the object', actual: () => decideFor(['solid'], none), expected: 'nothing' },
   {
     name: 'an object without its only owner is deleted',
-    actual: () => look(['dangling'], none),
+    actual: () => decideFor(['dangling'], none),
     expected: 'delete Background',
   },
   {
     name: 'an object without all its owners is deleted',
-    actual: () => look(['dangling', 'dangling'], some),
+    actual: () => decideFor(['dangling', 'dangling'], some),
     expected: 'delete Background',
   },
   {
     name: 'one existing owner keeps the object',
-    actual: () => look(['dangling', 'solid'], none),
+    actual: () => decideFor(['dangling', 'solid'], none),
     expected: 'disown o0',
   },
   {
     name: 'a waiting owner is removed if there is another',
-    actual: () => look(['solid', 'waiting'], some),
+    actual: () => decideFor(['solid', 'waiting'], some),
     expected: 'disown o1',
   },
   {
     name: 'all absent and waiting owners are removed',
-    actual: () => look(['dangling', 'solid', 'waiting'], none),
+    actual: () => decideFor(['dangling', 'solid', 'waiting'], none),
     expected: 'disown o0 o2',
   },
   {
     name: 'an object with a waiting owner is deleted',
-    actual: () => look(['waiting'], none),
+    actual: () => decideFor(['waiting'], none),
     expected: 'delete Background',
   },
   {
     name: 'an object with dependents and a waiting owner is deleted in the foreground',
-    actual: () => look(['waiting'], some),
+    actual: () => decideFor(['waiting'], some),
     expected: 'delete Foreground',
   },
   {
     name: 'so is one with another owner that is absent',
-    actual: () => look(['dangling', 'waiting'], some),
+    actual: () => decideFor(['dangling', 'waiting'], some),
     expected: 'delete Foreground',
   },
   {
     name: 'in a cycle, the object unblocks its owners',
-    actual: () => look(['waiting'], { ...some, isOneWaiting: true }),
+    actual: () => decideFor(['waiting'], { ...some, isOneWaiting: true }),
     expected: 'unblock, delete Foreground',
   },
   {
     name: 'an object that does not block its owners needs no unblocking',
-    actual: () => look(['waiting'], { ...some, isOneWaiting: true }, {}, false),
+    actual: () => decideFor(['waiting'], { ...some, isOneWaiting: true }, {}, false),
     expected: 'delete Foreground',
   },
   {
     name: 'an orphan finalizer determines the policy',
-    actual: () => look(['dangling'], some, held('orphan')),
+    actual: () => decideFor(['dangling'], some, held('orphan')),
     expected: 'delete Orphan',
   },
   {
     name: 'a foregroundDeletion finalizer determines the policy',
-    actual: () => look(['dangling'], some, held('foregroundDeletion')),
+    actual: () => decideFor(['dangling'], some, held('foregroundDeletion')),
     expected: 'delete Foreground',
   },
   {
     name: 'other finalizers do not determine the policy',
-    actual: () => look(['dangling'], none, held('example.com/hold')),
+    actual: () => decideFor(['dangling'], none, held('example.com/hold')),
     expected: 'delete Background',
   },
   {
     name: 'a terminating object needs no step',
-    actual: () => look(['dangling'], none, { ...going, ...held('example.com/hold') }),
+    actual: () => decideFor(['dangling'], none, { ...going, ...held('example.com/hold') }),
     expected: 'nothing',
   },
   {
     name: 'in foreground deletion, an object waits for blocking dependents',
-    actual: () => look([], some, { ...going, ...held('foregroundDeletion') }),
+    actual: () => decideFor([], some, { ...going, ...held('foregroundDeletion') }),
     expected: 'nothing',
   },
   {
     name: 'in foreground deletion, an object is released when nothing blocks it',
-    actual: () => look([], { ...some, blocking: 0 }, { ...going, ...held('foregroundDeletion') }),
+    actual: () => decideFor([], { ...some, blocking: 0 }, { ...going, ...held('foregroundDeletion') }),
     expected: 'release foregroundDeletion',
   },
   {
     name: 'in a cycle of waiting objects, the object unblocks its owners',
-    actual: () => look(['waiting'], circle, { ...going, ...held('foregroundDeletion') }),
+    actual: () => decideFor(['waiting'], circle, { ...going, ...held('foregroundDeletion') }),
     expected: 'unblock',
   },
   {
     name: 'an object that is already unblocked waits for the others',
-    actual: () => look(['waiting'], circle, { ...going, ...held('foregroundDeletion') }, false),
+    actual: () => decideFor(['waiting'], circle, { ...going, ...held('foregroundDeletion') }, false),
     expected: 'nothing',
   },
   {
     name: 'in foreground deletion, the owners do not matter',
-    actual: () => look(['dangling'], none, { ...going, ...held('foregroundDeletion') }),
+    actual: () => decideFor(['dangling'], none, { ...going, ...held('foregroundDeletion') }),
     expected: 'release foregroundDeletion',
   },
   {
     name: 'orphaning is executed',
-    actual: () => look([], some, { ...going, ...held('orphan') }),
+    actual: () => decideFor([], some, { ...going, ...held('orphan') }),
     expected: 'orphan',
   },
   {
     name: 'orphaning takes precedence over foreground deletion',
-    actual: () => look([], some, { ...going, ...held('foregroundDeletion', 'orphan') }),
+    actual: () => decideFor([], some, { ...going, ...held('foregroundDeletion', 'orphan') }),
     expected: 'orphan',
   },
 ];

@@ -26,10 +26,10 @@ const waiting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foreg
 function createWorld() {
   let heard: string[] = [];
   const graph = createGraph({
-    suspect: (uid) => heard.push(uid),
-    unseen: (uid) => heard.push(`unseen ${uid}`),
-    gone: ({ uid }) => heard.push(`gone ${uid}`),
-    misplaced: ({ uid }, reference) => heard.push(`misplaced ${uid} by ${reference.uid}`),
+    enqueue: (uid) => heard.push(uid),
+    unobserved: (uid) => heard.push(`unseen ${uid}`),
+    deleted: ({ uid }) => heard.push(`gone ${uid}`),
+    invalidReference: ({ uid }, reference) => heard.push(`misplaced ${uid} by ${reference.uid}`),
   });
   return {
     graph,

@@ -23,19 +23,19 @@ export type Node = {
    * Deletion state: not deleted; waiting for its dependents; orphaning its dependents; or terminating without further
    * work.
    */
-  fate: 'none' | 'waiting' | 'orphaning' | 'going';
+  deletionState: 'none' | 'waiting' | 'orphaning' | 'going';
 };
 
 /** Listener for objects that need processing. */
 export type GraphListener = {
   /** An object may be garbage, or its own deletion may continue. */
-  suspect(uid: string): void;
+  enqueue(uid: string): void;
   /** A reference points to an owner that was not observed and may not exist. */
-  unseen(ownerUid: string): void;
+  unobserved(ownerUid: string): void;
   /** An owner with dependents was deleted. */
-  gone(owner: Node): void;
+  deleted(owner: Node): void;
   /** An object refers to an owner in another namespace, which is not allowed. */
-  misplaced(dependent: Node, reference: OwnerReference): void;
+  invalidReference(dependent: Node, reference: OwnerReference): void;
 };
 
 type DependentSet = { readonly nodes: Set<Node>; blocking: number };
@@ -54,35 +54,37 @@ export function createGraph(listener: GraphListener) {
     const { uid, name = '', namespace } = metadata;
     if (!uid) return;
     const known = nodes.get(uid);
-    const node: Node = known ?? { uid, name, namespace, kind, owners: noOwners, fate: 'none' };
+    const node: Node = known ?? { uid, name, namespace, kind, owners: noOwners, deletionState: 'none' };
     node.kind = kind;
-    const before = node.fate;
-    node.fate = fateOf(metadata);
+    const before = node.deletionState;
+    node.deletionState = deletionStateOf(metadata);
     if (!known) {
       nodes.set(uid, node);
-      recognise(node);
+      markObserved(node);
     }
     setOwners(node, metadata.ownerReferences ?? noOwners);
-    if (node.fate === before) return;
-    if (node.fate === 'waiting') for (const each of dependents.get(uid)?.nodes ?? []) listener.suspect(each.uid);
-    if (node.fate === 'waiting' || node.fate === 'orphaning') listener.suspect(uid);
+    if (node.deletionState === before) return;
+    if (node.deletionState === 'waiting')
+      for (const each of dependents.get(uid)?.nodes ?? []) listener.enqueue(each.uid);
+    if (node.deletionState === 'waiting' || node.deletionState === 'orphaning') listener.enqueue(uid);
   }
 
   /**
    * Marks an owner as observed that was only referenced so far. Dependents that refer to it by another name have
    * invalid references.
    */
-  function recognise(owner: Node): void {
+  function markObserved(owner: Node): void {
     for (const dependent of dependents.get(owner.uid)?.nodes ?? []) {
       for (const reference of dependent.owners) {
-        if (reference.uid === owner.uid && !isMeant(owner, reference, dependent)) mistake(owner, reference, dependent);
+        if (reference.uid === owner.uid && !matchesReference(owner, reference, dependent))
+          mismatch(owner, reference, dependent);
       }
     }
   }
 
-  function mistake(owner: Node, reference: OwnerReference, dependent: Node): void {
-    if (isElsewhere(owner, dependent)) listener.misplaced(dependent, reference);
-    listener.suspect(dependent.uid);
+  function mismatch(owner: Node, reference: OwnerReference, dependent: Node): void {
+    if (isElsewhere(owner, dependent)) listener.invalidReference(dependent, reference);
+    listener.enqueue(dependent.uid);
   }
 
   function setOwners(node: Node, owners: readonly OwnerReference[]): void {
@@ -92,22 +94,23 @@ export function createGraph(listener: GraphListener) {
     node.owners = owners;
     link(node);
     for (const reference of owners) {
-      if (!before.some((each) => isSameOwner(each, reference))) refer(node, reference);
+      if (!before.some((each) => isSameOwner(each, reference))) addReference(node, reference);
     }
     for (const { uid } of before) unblock(uid);
   }
 
   /** Handles an added owner reference. */
-  function refer(node: Node, reference: OwnerReference): void {
+  function addReference(node: Node, reference: OwnerReference): void {
     const owner = nodes.get(reference.uid);
-    if (!owner) listener.unseen(reference.uid);
-    else if (!isMeant(owner, reference, node)) mistake(owner, reference, node);
-    else if (owner.fate === 'waiting') listener.suspect(node.uid);
+    if (!owner) listener.unobserved(reference.uid);
+    else if (!matchesReference(owner, reference, node)) mismatch(owner, reference, node);
+    else if (owner.deletionState === 'waiting') listener.enqueue(node.uid);
   }
 
   /** Enqueues a waiting owner when no dependent blocks its deletion any more. */
   function unblock(ownerUid: string): void {
-    if (nodes.get(ownerUid)?.fate === 'waiting' && dependentsOf(ownerUid).blocking === 0) listener.suspect(ownerUid);
+    if (nodes.get(ownerUid)?.deletionState === 'waiting' && dependentsOf(ownerUid).blocking === 0)
+      listener.enqueue(ownerUid);
   }
 
   function link(node: Node): void {
@@ -137,8 +140,8 @@ export function createGraph(listener: GraphListener) {
     for (const owner of node.owners) unblock(owner.uid);
     const left = dependents.get(uid);
     if (!left) return;
-    listener.gone(node);
-    for (const each of left.nodes) listener.suspect(each.uid);
+    listener.deleted(node);
+    for (const each of left.nodes) listener.enqueue(each.uid);
   }
 
   /** Replaces all objects of a kind: objects that are not in the list were deleted. */
@@ -157,7 +160,7 @@ export function createGraph(listener: GraphListener) {
       count: set?.nodes.size ?? 0,
       blocking: set?.blocking ?? 0,
       get isOneWaiting() {
-        for (const { fate } of set?.nodes ?? []) if (fate === 'waiting') return true;
+        for (const { deletionState } of set?.nodes ?? []) if (deletionState === 'waiting') return true;
         return false;
       },
       get isCircular() {
@@ -172,7 +175,7 @@ export function createGraph(listener: GraphListener) {
     const left = [start];
     for (let uid = left.pop(); uid !== undefined; uid = left.pop()) {
       for (const node of dependents.get(uid)?.nodes ?? []) {
-        if (node.fate !== 'waiting' || !isBlocking(node, uid)) continue;
+        if (node.deletionState !== 'waiting' || !isBlocking(node, uid)) continue;
         if (node.uid === start) return true;
         if (seen.has(node.uid)) continue;
         seen.add(node.uid);
@@ -196,7 +199,7 @@ export function createGraph(listener: GraphListener) {
   };
 }
 
-function fateOf(metadata: ObjectMeta): Node['fate'] {
+function deletionStateOf(metadata: ObjectMeta): Node['deletionState'] {
   if (!metadata.deletionTimestamp) return 'none';
   if (isOrphaning(metadata)) return 'orphaning';
   return isWaiting(metadata) ? 'waiting' : 'going';
@@ -220,7 +223,7 @@ function isSameOwner(a: OwnerReference, b: OwnerReference): boolean {
  * Reports whether a reference matches the owner in group, kind and name, and may refer to its namespace. Versions are
  * ignored.
  */
-function isMeant(owner: Node, { apiVersion, kind, name }: OwnerReference, dependent: Node): boolean {
+function matchesReference(owner: Node, { apiVersion, kind, name }: OwnerReference, dependent: Node): boolean {
   const isSameKind = owner.kind.kind === kind && owner.kind.group === groupOf(apiVersion);
   return isSameKind && owner.name === name && !isElsewhere(owner, dependent);
 }

@@ -84,44 +84,44 @@ const plan = fc.integer({ min: 2, max: names.length }).chain((size) => {
 test('after a deletion, exactly the objects with an owner left, or without owners at all, remain', async () => {
   await using cluster = await startCluster();
   await cluster.run(['garbage-collector-controller']);
-  await cluster.pass(1);
+  await cluster.advance(1);
   let spaces = 0;
   await fc.assert(
     fc.asyncProperty(plan, async (planned) => {
       const namespace = `space-${spaces++}`;
       let expected = await build(cluster, namespace, planned);
-      await cluster.pass(1);
+      await cluster.advance(1);
       for (const { index, policy } of planned.deletions) {
         const name = names[index]!;
         if (expected.has(name))
           await cluster.client.delete(configMap, { namespace, name }, { propagationPolicy: policy });
         expected = expectedAfter(expected, name, policy);
-        await cluster.pass(5);
+        await cluster.advance(5);
         assert.deepEqual(await observe(cluster, namespace), expected);
       }
     }),
     { numRuns: 50 },
   );
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('with concurrent deletions, nothing is stuck, and no reference to a deleted object remains', async () => {
   await using cluster = await startCluster();
   await cluster.run(['garbage-collector-controller']);
-  await cluster.pass(1);
+  await cluster.advance(1);
   let spaces = 0;
   await fc.assert(
     fc.asyncProperty(plan, async (planned) => {
       const namespace = `space-${spaces++}`;
       await build(cluster, namespace, planned);
-      await cluster.pass(1);
+      await cluster.advance(1);
       const deletions = new Map(planned.deletions.map(({ index, policy }) => [names[index]!, policy]));
       await Promise.all(
         Array.from(deletions, ([name, propagationPolicy]) =>
           cluster.client.delete(configMap, { namespace, name }, { propagationPolicy }),
         ),
       );
-      await cluster.pass(5);
+      await cluster.advance(5);
       const left = await observe(cluster, namespace);
       const present = new Set(left.keys());
       for (const name of deletions.keys()) assert.ok(!present.has(name), `${name} still exists`);
@@ -129,5 +129,5 @@ test('with concurrent deletions, nothing is stuck, and no reference to a deleted
     }),
     { numRuns: 50 },
   );
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

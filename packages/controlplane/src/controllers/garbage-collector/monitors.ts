@@ -16,7 +16,7 @@ import { linkedController } from '@kruise/values/linked-controller';
 import type { Graph } from './graph.ts';
 
 /** Kinds whose changes indicate that other kinds may have been added or removed. */
-export const kindsOfKinds = [customResourceDefinition, apiService] as const;
+export const discoveryKinds = [customResourceDefinition, apiService] as const;
 
 export type Monitors = {
   /** Returns the kind of a reference in its version or, if that version is not served, in another. */
@@ -39,7 +39,7 @@ type Monitor = {
 const refreshMs = 30_000;
 const retryMs = 5000;
 /** Sync timeout of a kind: a kind that cannot be listed must not block the others. */
-const patienceMs = 30_000;
+const syncTimeoutMs = 30_000;
 /** Events are very many, have no owners or dependents, and expire by TTL. */
 const ignored = new Set(['events', 'events.events.k8s.io']);
 
@@ -75,7 +75,7 @@ export function startMonitors(
       monitor.isOverdue = true;
       checkComplete();
     };
-    clock.setTimer(patienceMs, overdue, ended);
+    clock.setTimer(syncTimeoutMs, overdue, ended);
     const sink = {
       replace(objects: readonly Parameters<Graph['replace']>[1][number][]) {
         graph.replace(kind, objects);
@@ -98,8 +98,8 @@ export function startMonitors(
 
   function follow(discovered: Discovery): void {
     // An API group that does not respond may still have all its objects.
-    const silent = new Set(discovered.failures.map(({ groupVersion }) => groupVersion));
-    const kept = kinds.filter((kind) => silent.has(apiVersionOf(kind)));
+    const unavailableGroups = new Set(discovered.failures.map(({ groupVersion }) => groupVersion));
+    const kept = kinds.filter((kind) => unavailableGroups.has(apiVersionOf(kind)));
     const known = new Set(kinds.map(idOf));
     kinds = [...discovered.kinds, ...kept];
     byName = Map.groupBy(kinds, ({ group, kind }) => nameOf(group, kind));
@@ -137,7 +137,7 @@ export function startMonitors(
     }
   }
 
-  for (const kind of kindsOfKinds) caches.informer(kind).handle(() => change(), { signal });
+  for (const kind of discoveryKinds) caches.informer(kind).handle(() => change(), { signal });
   signal.addEventListener('abort', () => completed(), { once: true });
   void refresh();
 

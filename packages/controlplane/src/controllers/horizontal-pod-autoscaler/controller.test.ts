@@ -80,24 +80,24 @@ test('a workload scales up with its load, with the permissions of the controller
     { client, clientFor: () => withMetrics(own, () => usage, clock.now, asked), clock, random: { next: () => 0.5 } },
     stop.signal,
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await client.get(deployment, reference)).spec?.replicas, 4);
   assert.deepEqual(asked, ['/apis/metrics.k8s.io/v1beta1/namespaces/default/pods?app=web']);
   const { status } = await client.get(horizontalPodAutoscaler, reference);
   assert.deepEqual([status?.currentReplicas, status?.desiredReplicas], [2, 4]);
-  const told = (await client.list(event)).items.map(({ reason, message }) => `${reason}: ${message}`);
-  assert.deepEqual(told, [
+  const events = (await client.list(event)).items.map(({ reason, message }) => `${reason}: ${message}`);
+  assert.deepEqual(events, [
     'SuccessfulRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target',
   ]);
 
   usage = '100m';
-  await cluster.pass(280);
+  await cluster.advance(280);
   assert.equal((await client.get(deployment, reference)).spec?.replicas, 4);
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal((await client.get(deployment, reference)).spec?.replicas, 1);
   assert.equal(asked.length > 20 && asked.length < 26, true);
   stop.abort();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await done;
 });
 
@@ -106,7 +106,7 @@ test('without metrics, nothing is scaled, and an event is emitted', async () => 
   await addWorkload(cluster);
   await autoscale(cluster);
   await cluster.run(['horizontal-pod-autoscaler-controller']);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { status } = await cluster.client.get(horizontalPodAutoscaler, reference);
   const active = status?.conditions?.find(({ type }) => type === 'ScalingActive');
   assert.equal(active?.reason, 'FailedGetResourceMetric');
@@ -114,7 +114,7 @@ test('without metrics, nothing is scaled, and an event is emitted', async () => 
     active?.message ?? '',
     /unable to fetch metrics from resource metrics API: the server could not find the requested resource \(get pods.metrics.k8s.io\)$/,
   );
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a rejected rescale emits an event', async () => {
@@ -137,17 +137,17 @@ test('a rejected rescale emits an event', async () => {
     { client, clientFor: () => refusing, clock, random: { next: () => 0.5 } },
     stop.signal,
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await client.get(deployment, reference)).spec?.replicas, 2);
   const { status } = await client.get(horizontalPodAutoscaler, reference);
   const able = status?.conditions?.find(({ type }) => type === 'AbleToScale');
   assert.deepEqual([able?.status, able?.reason], ['False', 'FailedUpdateScale']);
-  const told = (await client.list(event)).items.map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-  assert.deepEqual(told, [
+  const events = (await client.list(event)).items.map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  assert.deepEqual(events, [
     'Warning FailedRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target; error: deployments.apps "web" is forbidden: no',
   ]);
   stop.abort();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await done;
 });
 
@@ -158,7 +158,7 @@ test('two autoscalers of the same Pods are both rejected', async () => {
   const { spec: wanted } = await autoscale(cluster);
   await client.create(horizontalPodAutoscaler, { metadata: { ...reference, name: 'again' }, spec: wanted! });
   await cluster.run(['horizontal-pod-autoscaler-controller']);
-  await cluster.pass(20);
+  await cluster.advance(20);
   const { status } = await client.get(horizontalPodAutoscaler, reference);
   const active = status?.conditions?.find(({ type }) => type === 'ScalingActive');
   assert.equal(

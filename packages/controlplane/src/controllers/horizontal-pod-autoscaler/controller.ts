@@ -10,11 +10,11 @@ import { parseSelector, type Selector } from '@kruise/machinery/label-selector';
 import { notFound } from '@kruise/machinery/status';
 import { errorText } from '@kruise/values/error-text';
 import { podsMatching } from '../pod-indexes.ts';
-import { boundsOf, decide, goesByMetrics, type Observed, type Rescale, type Selection } from './decide.ts';
+import { boundsOf, decide, needsMetrics, type Observed, type Rescale, type Selection } from './decide.ts';
 import { type History, noHistory, withScaling } from './limits.ts';
 import { type MetricsSource, metricsApis } from './metrics-api.ts';
 import { isFailure } from './replicas.ts';
-import { type AutoscalerSettings, usualAutoscalerSettings } from './settings.ts';
+import { type AutoscalerSettings, defaultAutoscalerSettings } from './settings.ts';
 
 export type AutoscalerOptions = {
   readonly targets?: ScaleTargets;
@@ -23,7 +23,7 @@ export type AutoscalerOptions = {
   readonly metrics?: MetricsSource;
 };
 
-type Question = Observed & { readonly podsOf: (selector: Selector) => readonly Pod[] };
+type MetricsInput = Observed & { readonly podsOf: (selector: Selector) => readonly Pod[] };
 
 /** HorizontalPodAutoscaler controller: scales workloads based on metrics. */
 export function horizontalPodAutoscalerController({
@@ -31,24 +31,24 @@ export function horizontalPodAutoscalerController({
   targets = createScaleTargets(),
   metrics = metricsApis(targets),
 }: AutoscalerOptions = {}): Controller {
-  const settings = { ...usualAutoscalerSettings, ...given };
+  const settings = { ...defaultAutoscalerSettings, ...given };
   // Recommendations are only in memory. After a restart, the current size is the first recommendation.
   const histories = new Map<Key, History>();
   const selectors = new Map<Key, Selector>();
 
-  async function readMetrics(question: Question, client: Client, signal: AbortSignal): Promise<Question> {
-    const { autoscaler } = question;
+  async function readMetrics(input: MetricsInput, client: Client, signal: AbortSignal): Promise<MetricsInput> {
+    const { autoscaler } = input;
     const target = await scaleOf(targets, client, autoscaler, signal);
-    if (isFailure(target) || !goesByMetrics(target.spec?.replicas ?? 0, boundsOf(autoscaler))) {
-      return { ...question, target };
+    if (isFailure(target) || !needsMetrics(target.spec?.replicas ?? 0, boundsOf(autoscaler))) {
+      return { ...input, target };
     }
     const podSelector = target.status?.selector ?? '';
-    const selection = select(keyOf(autoscaler), podSelector, question.podsOf, selectors);
-    if ('failure' in selection) return { ...question, target, selection };
+    const selection = select(keyOf(autoscaler), podSelector, input.podsOf, selectors);
+    if ('failure' in selection) return { ...input, target, selection };
     const place = { namespace: autoscaler.metadata.namespace ?? '', podSelector };
     const specs = autoscaler.spec?.metrics ?? [];
-    const answers = await Promise.all(specs.map((spec) => metrics.answer(client, spec, place, signal)));
-    return { ...question, target, selection, answers };
+    const metricResults = await Promise.all(specs.map((spec) => metrics.answer(client, spec, place, signal)));
+    return { ...input, target, selection, metricResults };
   }
 
   const rescale: Effect = async (input, signal, { client, record }) => {
@@ -80,7 +80,7 @@ export function horizontalPodAutoscalerController({
     // The next reconcile is always one period later, after failures too.
     rateLimiter: () => ({ delayMs: () => settings.periodSeconds * 1000, forget() {}, failures: () => 0 }),
     effects: { rescale },
-    observe(caches, key): Question | undefined {
+    observe(caches, key): MetricsInput | undefined {
       const autoscaler = caches.of(horizontalPodAutoscaler).get(key);
       if (!autoscaler) {
         histories.delete(key);
@@ -92,7 +92,7 @@ export function horizontalPodAutoscalerController({
         history: histories.get(key) ?? noHistory,
         target: { failure: 'the scale was not fetched' },
         selection: { pods: [] },
-        answers: [],
+        metricResults: [],
         podsOf: (selector) => podsMatching(caches, autoscaler.metadata.namespace ?? '', selector),
       };
     },

@@ -6,8 +6,8 @@ import { formatTime } from '@kruise/values/time';
 import fc from 'fast-check';
 import { decide, type Observed, type Rescale } from './decide.ts';
 import { type History, noHistory } from './limits.ts';
-import type { MetricAnswer } from './metric-proposals.ts';
-import { usualAutoscalerSettings } from './settings.ts';
+import type { MetricResult } from './metric-proposals.ts';
+import { defaultAutoscalerSettings } from './settings.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
 
@@ -41,13 +41,13 @@ const pods = (count: number): readonly Pod[] =>
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: formatTime(now - 3_000_000) }],
     },
   }));
-const usage = (count: number, milli: number): MetricAnswer => ({
+const usage = (count: number, milli: number): MetricResult => ({
   pods: new Map(
     Array.from({ length: count }, (_, index) => [`p${index}`, { value: milli, at: now, windowMs: 30_000 }]),
   ),
 });
 
-function observe(current: number, answers: readonly MetricAnswer[], more: Partial<Observed> = {}): Observed {
+function observe(current: number, metricResults: readonly MetricResult[], more: Partial<Observed> = {}): Observed {
   const target = {
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
@@ -55,11 +55,18 @@ function observe(current: number, answers: readonly MetricAnswer[], more: Partia
     spec: { replicas: current },
     status: { replicas: current, selector: 'app=web' },
   };
-  return { autoscaler: autoscaler(), history: noHistory, target, selection: { pods: pods(current) }, answers, ...more };
+  return {
+    autoscaler: autoscaler(),
+    history: noHistory,
+    target,
+    selection: { pods: pods(current) },
+    metricResults,
+    ...more,
+  };
 }
 
 function outcome(observed: Observed) {
-  const { decision, history } = decide(observed, usualAutoscalerSettings, now);
+  const { decision, history } = decide(observed, defaultAutoscalerSettings, now);
   const rescale = decision.actions.find(({ type }) => type === 'effect');
   const input = rescale?.type === 'effect' ? (rescale.input as Rescale) : undefined;
   const events = decision.actions.flatMap((action) =>
@@ -226,7 +233,7 @@ test('without a selector, nothing is scaled', () => {
 });
 
 test('a failed rescale is reported, and the last scale time is kept', () => {
-  const { decision } = decide(observe(2, [usage(2, 800)]), usualAutoscalerSettings, now);
+  const { decision } = decide(observe(2, [usage(2, 800)]), defaultAutoscalerSettings, now);
   assert.ok(typeof decision.status === 'function');
   const failures = [{ action: decision.actions[0]!, error: new Error('quota') }];
   const { conditions, lastScaleTime, desiredReplicas } = decision.status({
@@ -278,7 +285,7 @@ test('for any load, the size stays within bounds, and is stable under constant l
         const at = now + period * 15_000;
         const answers = [usage(current, Math.floor(load / current))];
         const observed = observe(current, answers, { autoscaler: bounded, history });
-        const decided = decide(observed, usualAutoscalerSettings, at);
+        const decided = decide(observed, defaultAutoscalerSettings, at);
         history = decided.history;
         const rescale = decided.decision.actions.find(({ type }) => type === 'effect');
         restedFor = rescale ? 0 : restedFor + 1;

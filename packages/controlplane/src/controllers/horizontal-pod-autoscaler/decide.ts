@@ -21,7 +21,7 @@ import {
   stabilizeByRules,
   withRecommendation,
 } from './limits.ts';
-import { type MetricAnswer, proposeFor } from './metric-proposals.ts';
+import { type MetricResult, proposeFor } from './metric-proposals.ts';
 import { type CalculationSettings, type Failure, isFailure } from './replicas.ts';
 import type { AutoscalerSettings } from './settings.ts';
 
@@ -33,7 +33,7 @@ export type Observed = {
   /** Pods of the target, or the reason why they cannot be selected. */
   readonly selection: Selection;
   /** Result for each metric. */
-  readonly answers: readonly MetricAnswer[];
+  readonly metricResults: readonly MetricResult[];
 };
 
 /** `event` and `reason` describe why no Pods are available. */
@@ -61,7 +61,7 @@ export function boundsOf({ spec }: HorizontalPodAutoscaler): Bounds {
 }
 
 /** Reports whether metrics are needed: the target is neither scaled to zero nor outside its bounds. */
-export function goesByMetrics(current: number, { minReplicas, maxReplicas }: Bounds): boolean {
+export function needsMetrics(current: number, { minReplicas, maxReplicas }: Bounds): boolean {
   return !(current === 0 && minReplicas !== 0) && current <= maxReplicas && current >= minReplicas;
 }
 
@@ -69,7 +69,7 @@ export function decide(observed: Observed, settings: AutoscalerSettings, now: In
   const { autoscaler, target, history: before } = observed;
   const report = createReport(autoscaler, settings, now);
   if (isFailure(target)) {
-    report.tell('Warning', 'FailedGetScale', target.failure);
+    report.recordEvent('Warning', 'FailedGetScale', target.failure);
     const message = `the HPA controller was unable to get the target's current scale: ${target.failure}`;
     report.set('AbleToScale', 'False', 'FailedGetScale', message);
     return { history: before, decision: report.conclude({}) };
@@ -85,7 +85,7 @@ export function decide(observed: Observed, settings: AutoscalerSettings, now: In
     report.set('ScalingActive', 'False', 'ScalingDisabled', why);
     return { history, decision: report.conclude({ currentReplicas: 0, desiredReplicas: 0, currentMetrics: [] }) };
   }
-  if (!goesByMetrics(current, bounds)) {
+  if (!needsMetrics(current, bounds)) {
     const isAbove = current > bounds.maxReplicas;
     const reason = isAbove
       ? 'Current number of replicas above Spec.MaxReplicas'
@@ -96,42 +96,42 @@ export function decide(observed: Observed, settings: AutoscalerSettings, now: In
 
   const wanted = desiredByMetrics(observed, target, settings, report, now);
   if (isFailure(wanted)) {
-    report.tell('Warning', 'FailedComputeMetricsReplicas', wanted.failure);
+    report.recordEvent('Warning', 'FailedComputeMetricsReplicas', wanted.failure);
     return { history, decision: report.conclude({ currentReplicas: current, currentMetrics: wanted.statuses }) };
   }
   const { replicas: desired, name, statuses } = wanted;
-  const held = holdBack({ autoscaler, current, desired, bounds, history, settings }, report, now);
+  const limitedReplicas = limitReplicas({ autoscaler, current, desired, bounds, history, settings }, report, now);
   const next = withRecommendation(history, desired, now);
-  if (held === current) {
+  if (limitedReplicas === current) {
     const status = { currentReplicas: current, desiredReplicas: current, currentMetrics: statuses };
     return { history: next, decision: report.conclude(status) };
   }
   const reason = desired > current ? `${name} above target` : desired < current ? 'All metrics below target' : '';
   return {
     history: next,
-    decision: report.rescale({ autoscaler, scale: target, replicas: held, reason, at: now }, statuses),
+    decision: report.rescale({ autoscaler, scale: target, replicas: limitedReplicas, reason, at: now }, statuses),
   };
 }
 
-type Wanted = { readonly replicas: number; readonly name: string; readonly statuses: readonly MetricStatus[] };
+type DesiredReplicas = { readonly replicas: number; readonly name: string; readonly statuses: readonly MetricStatus[] };
 
 /**
  * Returns the maximum over all metrics. If some metrics fail, the target may scale up by the others but not scale down.
  */
 function desiredByMetrics(
-  { autoscaler, selection, answers }: Observed,
+  { autoscaler, selection, metricResults }: Observed,
   target: Scale,
   settings: CalculationSettings,
   report: Report,
   now: Instant,
-): Wanted | (Failure & { readonly statuses: readonly MetricStatus[] }) {
+): DesiredReplicas | (Failure & { readonly statuses: readonly MetricStatus[] }) {
   if ('failure' in selection) {
-    report.tell('Warning', selection.event, selection.failure);
+    report.recordEvent('Warning', selection.event, selection.failure);
     report.set('ScalingActive', 'False', selection.reason, selection.message);
     return { failure: selection.failure, statuses: [] };
   }
   const current = target.spec?.replicas ?? 0;
-  const situation = {
+  const state = {
     pods: selection.pods,
     currentReplicas: current,
     statusReplicas: target.status?.replicas ?? 0,
@@ -141,10 +141,10 @@ function desiredByMetrics(
   };
   const specs = autoscaler.spec?.metrics ?? [];
   const proposals = specs.map((spec, index) =>
-    proposeFor(spec, answers[index] ?? { failure: 'the metric was not fetched' }, situation),
+    proposeFor(spec, metricResults[index] ?? { failure: 'the metric was not fetched' }, state),
   );
   const failures = proposals.filter((proposal) => isFailure(proposal));
-  for (const { reason, failure } of failures) report.tell('Warning', reason, failure);
+  for (const { reason, failure } of failures) report.recordEvent('Warning', reason, failure);
   const statuses = proposals.map((proposal) => (isFailure(proposal) ? { type: '' } : proposal.status));
 
   let best: { readonly replicas: number; readonly name: string } = { replicas: 0, name: '' };
@@ -164,7 +164,7 @@ function desiredByMetrics(
   return { replicas: best.replicas, name: best.name, statuses };
 }
 
-type Wish = {
+type LimitInput = {
   readonly autoscaler: HorizontalPodAutoscaler;
   readonly current: number;
   readonly desired: number;
@@ -174,8 +174,8 @@ type Wish = {
 };
 
 /** Applies stabilization and bounds to the desired replicas, and sets the conditions for them. */
-function holdBack(
-  { autoscaler: { spec }, current, desired, bounds, history, settings: { downWindowSeconds } }: Wish,
+function limitReplicas(
+  { autoscaler: { spec }, current, desired, bounds, history, settings: { downWindowSeconds } }: LimitInput,
   report: Report,
   now: Instant,
 ): number {
@@ -208,7 +208,7 @@ function createReport(autoscaler: HorizontalPodAutoscaler, { periodSeconds }: Au
   const before: HorizontalPodAutoscalerStatus = autoscaler.status ?? { desiredReplicas: 0 };
   const events: NewEvent[] = [];
   let conditions: readonly HorizontalPodAutoscalerCondition[] = before.conditions ?? [];
-  const withOne = (type: string, status: ConditionStatus, reason: string, message: string) =>
+  const conditionsWith = (type: string, status: ConditionStatus, reason: string, message: string) =>
     withCondition(conditions, { type, status, reason, message }, now);
   const decisionOf = (
     actions: readonly Action[],
@@ -220,31 +220,31 @@ function createReport(autoscaler: HorizontalPodAutoscaler, { periodSeconds }: Au
   });
 
   return {
-    tell(type: NewEvent['type'], reason: string, message: string): void {
+    recordEvent(type: NewEvent['type'], reason: string, message: string): void {
       events.push({ about: autoscaler, type, reason, message });
     },
     set(type: string, status: ConditionStatus, reason: string, message: string): void {
-      conditions = withOne(type, status, reason, message);
+      conditions = conditionsWith(type, status, reason, message);
     },
     conclude(changes: Partial<HorizontalPodAutoscalerStatus>): Decision<HorizontalPodAutoscalerStatus> {
       return decisionOf([], { ...before, ...changes, conditions: [...conditions] });
     },
     rescale(rescale: Rescale, statuses: readonly MetricStatus[]): Decision<HorizontalPodAutoscalerStatus> {
-      const figures = { currentReplicas: rescale.scale.spec?.replicas ?? 0, currentMetrics: [...statuses] };
+      const counts = { currentReplicas: rescale.scale.spec?.replicas ?? 0, currentMetrics: [...statuses] };
       return decisionOf([effect('rescale', rescale)], ({ failures }) => {
         const [failed] = failures;
         if (failed) {
           const message = `the HPA controller was unable to update the target scale: ${errorText(failed.error)}`;
-          const told = withOne('AbleToScale', 'False', 'FailedUpdateScale', message);
-          return { ...before, ...figures, conditions: [...told] };
+          const failedConditions = conditionsWith('AbleToScale', 'False', 'FailedUpdateScale', message);
+          return { ...before, ...counts, conditions: [...failedConditions] };
         }
         const message = `the HPA controller was able to update the target scale to ${rescale.replicas}`;
         return {
           ...before,
-          ...figures,
+          ...counts,
           desiredReplicas: rescale.replicas,
           lastScaleTime: formatTime(now),
-          conditions: [...withOne('AbleToScale', 'True', 'SucceededRescale', message)],
+          conditions: [...conditionsWith('AbleToScale', 'True', 'SucceededRescale', message)],
         };
       });
     },

@@ -8,12 +8,12 @@ import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { errorText } from '@kruise/values/error-text';
 import { milliValue, parseQuantity } from '@kruise/values/quantity';
 import { parseTime } from '@kruise/values/time';
-import type { MetricAnswer } from './metric-proposals.ts';
+import type { MetricResult } from './metric-proposals.ts';
 import type { PodMetric, PodMetrics } from './replicas.ts';
 
 /** Returns the current value of a metric. Never throws: a failure is part of the result. */
 export type MetricsSource = {
-  answer(client: Client, spec: MetricSpec, place: Place, signal: AbortSignal): Promise<MetricAnswer>;
+  answer(client: Client, spec: MetricSpec, place: Place, signal: AbortSignal): Promise<MetricResult>;
 };
 
 /** Namespace and selector of the Pods. */
@@ -29,7 +29,7 @@ type Item = {
   readonly containers?: readonly { readonly name: string; readonly usage?: Readonly<Record<string, string>> }[];
 };
 
-const usualWindowMs = 60_000;
+const defaultWindowMs = 60_000;
 const customVersions = ['v1beta2', 'v1beta1'];
 
 /** Metrics APIs of the cluster. */
@@ -45,7 +45,7 @@ export function metricsApis(targets: ScaleTargets): MetricsSource {
     },
   };
 
-  async function ask(client: Client, spec: MetricSpec, place: Place, signal: AbortSignal): Promise<MetricAnswer> {
+  async function ask(client: Client, spec: MetricSpec, place: Place, signal: AbortSignal): Promise<MetricResult> {
     const { namespace, podSelector } = place;
     const get = (path: string, query: Readonly<Record<string, string>>) => list(client, path, query, signal);
     switch (spec.type) {
@@ -165,7 +165,7 @@ function resourceMetrics(items: readonly Item[], resource: string, container: st
 function podMetrics(items: readonly Item[]): PodMetrics {
   return new Map(
     items.map((item) => {
-      const windowMs = item.windowSeconds == null ? usualWindowMs : item.windowSeconds * 1000;
+      const windowMs = item.windowSeconds == null ? defaultWindowMs : item.windowSeconds * 1000;
       return [item.describedObject?.name ?? '', { value: milliOf(item.value), at: timeOf(item), windowMs }];
     }),
   );

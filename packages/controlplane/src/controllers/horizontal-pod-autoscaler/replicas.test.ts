@@ -13,14 +13,14 @@ import {
   replicasForUtilization,
   replicasForValue,
 } from './replicas.ts';
-import { usualAutoscalerSettings as settings } from './settings.ts';
+import { defaultAutoscalerSettings as settings } from './settings.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
 const ago = (seconds: number) => formatTime(now - seconds * 1000);
 
 type Fixture = {
   phase?: 'Running' | 'Pending' | 'Failed';
-  leaving?: boolean;
+  terminating?: boolean;
   ready?: boolean | undefined;
   started?: number | undefined;
   changed?: number;
@@ -29,7 +29,14 @@ type Fixture = {
 };
 
 function pod(name: string, fixture: Fixture = {}): Pod {
-  const { phase = 'Running', leaving, ready = true, started = 3600, changed = 3000, containers = ['main'] } = fixture;
+  const {
+    phase = 'Running',
+    terminating,
+    ready = true,
+    started = 3600,
+    changed = 3000,
+    containers = ['main'],
+  } = fixture;
   const cpu = 'cpu' in fixture ? fixture.cpu : '1';
   const conditions =
     'ready' in fixture && fixture.ready === undefined
@@ -38,7 +45,7 @@ function pod(name: string, fixture: Fixture = {}): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, ...(leaving ? { deletionTimestamp: ago(1) } : {}) },
+    metadata: { name, ...(terminating ? { deletionTimestamp: ago(1) } : {}) },
     spec: {
       containers: containers.map((each) => ({
         name: each,
@@ -59,7 +66,7 @@ const metrics = (values: Record<string, number>) =>
 
 const grouping: readonly [name: string, pod: Pod, metric: PodMetric | undefined, group: string][] = [
   ['that is running and ready counts', pod('p'), metric(1), 'ready'],
-  ['that is terminating is ignored', pod('p', { leaving: true }), metric(1), 'ignored'],
+  ['that is terminating is ignored', pod('p', { terminating: true }), metric(1), 'ignored'],
   ['that failed is ignored', pod('p', { phase: 'Failed' }), metric(1), 'ignored'],
   ['that is pending is unready', pod('p', { phase: 'Pending' }), metric(1), 'unready'],
   ['without metrics is missing', pod('p'), undefined, 'missing'],
@@ -119,10 +126,10 @@ test('readiness matters only for CPU', () => {
   assert.equal(readyCount, 1);
 });
 
-const situation = (pods: readonly Pod[], currentReplicas = pods.length) => ({ pods, currentReplicas, settings, now });
+const state = (pods: readonly Pod[], currentReplicas = pods.length) => ({ pods, currentReplicas, settings, now });
 const three = [pod('a'), pod('b'), pod('c')];
 const utilization = (pods: readonly Pod[], values: Record<string, number>, targetPercent = 50, current?: number) =>
-  replicasForUtilization(situation(pods, current), metrics(values), { resource: 'cpu', container: '', targetPercent });
+  replicasForUtilization(state(pods, current), metrics(values), { resource: 'cpu', container: '', targetPercent });
 
 const utilizationCases: readonly [name: string, found: object, expected: Partial<Proposal>][] = [
   [
@@ -173,7 +180,7 @@ const utilizationCases: readonly [name: string, found: object, expected: Partial
   ],
   [
     'a terminating Pod is skipped',
-    utilization([pod('a'), pod('b', { leaving: true })], { a: 1000, b: 0 }),
+    utilization([pod('a'), pod('b', { terminating: true })], { a: 1000, b: 0 }),
     { replicas: 2 },
   ],
 ];
@@ -195,7 +202,7 @@ for (const [found, failure] of failures) test(failure, () => assert.deepEqual(fo
 test('a single container may be measured', () => {
   const pods = [pod('a', { containers: ['main', 'side'] })];
   const wanted = { resource: 'cpu', container: 'side', targetPercent: 50 };
-  assert.deepEqual(replicasForUtilization(situation(pods), metrics({ a: 1000 }), wanted), {
+  assert.deepEqual(replicasForUtilization(state(pods), metrics({ a: 1000 }), wanted), {
     replicas: 2,
     usage: 1000,
     utilization: 100,
@@ -203,7 +210,7 @@ test('a single container may be measured', () => {
 });
 
 const average = (pods: readonly Pod[], values: Record<string, number>, target: number, current?: number) =>
-  replicasForAverage(situation(pods, current), metrics(values), { target });
+  replicasForAverage(state(pods, current), metrics(values), { target });
 
 const averageCases: readonly [name: string, found: object, expected: object][] = [
   ['twice the average doubles the replicas', average(three, { a: 20, b: 20, c: 20 }, 10), { replicas: 6, usage: 20 }],
@@ -241,7 +248,7 @@ const valueCases: readonly [
   ],
 ];
 for (const [name, pods, current, usage, target, expected] of valueCases) {
-  test(name, () => assert.deepEqual(replicasForValue(situation(pods, current), usage, target), expected));
+  test(name, () => assert.deepEqual(replicasForValue(state(pods, current), usage, target), expected));
 }
 
 const shareCases: readonly [statusReplicas: number, usage: number, target: number, replicas: number, shown: number][] =

@@ -42,7 +42,7 @@ export type CalculationSettings = {
 };
 
 /** State shared by all calculations with Pods. */
-export type Situation = {
+export type State = {
   readonly pods: readonly Pod[];
   readonly currentReplicas: number;
   readonly settings: CalculationSettings;
@@ -97,7 +97,7 @@ function isStarting({ status }: Pod, metric: PodMetric, settings: CalculationSet
  * each.
  */
 export function replicasForUtilization(
-  situation: Situation,
+  state: State,
   metrics: PodMetrics,
   {
     resource,
@@ -106,7 +106,7 @@ export function replicasForUtilization(
   }: { readonly resource: string; readonly container: string; readonly targetPercent: number },
 ): Proposal | Failure {
   let requests: ReadonlyMap<string, number> | Failure | undefined;
-  const requestsOf = () => (requests ??= requestsOfPods(situation.pods, container, resource));
+  const requestsOf = () => (requests ??= requestsOfPods(state.pods, container, resource));
   const measure = (counted: PodMetrics): Measure | Failure => {
     const known = requestsOf();
     return isFailure(known) ? known : utilizationOf(counted, known, targetPercent);
@@ -116,12 +116,12 @@ export function replicasForUtilization(
     const known = requestsOf();
     return isFailure(known) ? 0 : Math.trunc(((known.get(name) ?? 0) * Math.max(100, targetPercent)) / 100);
   };
-  return propose(situation, metrics, resource, measure, busy);
+  return propose(state, metrics, resource, measure, busy);
 }
 
 /** Calculates replicas from a metric per Pod, in milli-units. */
 export function replicasForAverage(
-  situation: Situation,
+  state: State,
   metrics: PodMetrics,
   { resource = '', target }: { readonly resource?: string; readonly target: number },
 ): Proposal | Failure {
@@ -130,13 +130,13 @@ export function replicasForAverage(
     const usage = Math.trunc(total / counted.size);
     return { ratio: usage / target, usage };
   };
-  return propose(situation, metrics, resource, measure, () => target);
+  return propose(state, metrics, resource, measure, () => target);
 }
 
 type Measure = { readonly ratio: number; readonly usage: number; readonly utilization?: number };
 
 function propose(
-  { pods, currentReplicas, settings, now }: Situation,
+  { pods, currentReplicas, settings, now }: State,
   metrics: PodMetrics,
   resource: string,
   measure: (counted: PodMetrics) => Measure | Failure,
@@ -164,8 +164,8 @@ function propose(
 
   const second = measure(counted);
   if (isFailure(second)) return second;
-  const isTurned = (ratio < 1 && second.ratio > 1) || (ratio > 1 && second.ratio < 1);
-  if (isTolerable(second.ratio, settings) || isTurned) return keep;
+  const isReversed = (ratio < 1 && second.ratio > 1) || (ratio > 1 && second.ratio < 1);
+  if (isTolerable(second.ratio, settings) || isReversed) return keep;
   const replicas = Math.ceil(second.ratio * counted.size);
   const isContrary =
     (second.ratio < 1 && replicas > currentReplicas) || (second.ratio > 1 && replicas < currentReplicas);
@@ -219,7 +219,7 @@ function utilizationOf(
 
 /** Calculates replicas from an object or external metric with a target value. */
 export function replicasForValue(
-  { pods, currentReplicas, settings }: Situation,
+  { pods, currentReplicas, settings }: State,
   usage: number,
   target: number,
 ): Proposal | Failure {

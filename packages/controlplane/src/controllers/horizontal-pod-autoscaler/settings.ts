@@ -9,7 +9,7 @@ export type AutoscalerSettings = CalculationSettings & {
 };
 
 /** Defaults of kube-controller-manager's flags. */
-export const usualAutoscalerSettings: AutoscalerSettings = {
+export const defaultAutoscalerSettings: AutoscalerSettings = {
   periodSeconds: 15,
   downWindowSeconds: 300,
   tolerance: 0.1,

@@ -3,11 +3,11 @@ import type { Job } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 import { isPodActive } from '@kruise/machinery/pods';
 import { finishedAt } from './backoff.ts';
-import { judge } from './failure-policy.ts';
+import { applyFailurePolicy } from './failure-policy.ts';
 import { countIndexes, hasIndex, type IndexSet, indexesOf, parseIndexes, union } from './indexes.ts';
 import { failuresBefore, indexOf, isFailed, isIndexed, isTerminating, isTracked } from './job-pods.ts';
 
-export type Census = {
+export type State = {
   readonly job: Job;
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
@@ -30,7 +30,7 @@ export type Census = {
   readonly toBeReplaced: ReadonlyMap<number, Pod>;
 };
 
-export function takeCensus(job: Job, pods: readonly Pod[]): Census {
+export function deriveState(job: Job, pods: readonly Pod[]): State {
   const { status } = job;
   const uncounted = {
     succeeded: new Set(status?.uncountedTerminatedPods?.succeeded),
@@ -43,7 +43,7 @@ export function takeCensus(job: Job, pods: readonly Pod[]): Census {
   // A deleted Pod counts as failed, even if it succeeds before it is gone. If it counted as both, the Job would be
   // complete with one success too few. This matches upstream.
   const newlySucceeded = succeededPods.filter((pod) => isNew(pod, uncounted.succeeded.union(uncounted.failed)));
-  const newlyFailed = failedPods.filter((pod) => isNew(pod, uncounted.failed) && doesCount(job, pod));
+  const newlyFailed = failedPods.filter((pod) => isNew(pod, uncounted.failed) && countsAsFailure(job, pod));
 
   const base = {
     job,
@@ -58,13 +58,13 @@ export function takeCensus(job: Job, pods: readonly Pod[]): Census {
     const succeeded = (status?.succeeded ?? 0) + newlySucceeded.length + uncounted.succeeded.size;
     return { ...base, succeeded, succeededIndexes: [], failedIndexes: undefined, toBeReplaced: new Map() };
   }
-  const indexes = takeIndexCensus(base);
+  const indexes = deriveIndexState(base);
   return { ...base, ...indexes, succeeded: countIndexes(indexes.succeededIndexes) };
 }
 
 /** Reports whether the failure of a Pod counts, by the Job's Pod failure policy. */
-export function doesCount({ spec }: Job, pod: Pod): boolean {
-  return judge(spec?.podFailurePolicy, pod).action !== 'Ignore';
+export function countsAsFailure({ spec }: Job, pod: Pod): boolean {
+  return applyFailurePolicy(spec?.podFailurePolicy, pod).action !== 'Ignore';
 }
 
 /** Reports whether a Pod works on an index of the Job. */
@@ -84,9 +84,9 @@ export function indexesOfPods(pods: readonly Pod[]): IndexSet {
   return indexesOf(pods.flatMap((pod) => indexOf(pod) ?? []));
 }
 
-type IndexCensus = Pick<Census, 'succeededIndexes' | 'failedIndexes' | 'toBeReplaced'>;
+type IndexState = Pick<State, 'succeededIndexes' | 'failedIndexes' | 'toBeReplaced'>;
 
-function takeIndexCensus({ job, active, ended }: Pick<Census, 'job' | 'active' | 'ended'>): IndexCensus {
+function deriveIndexState({ job, active, ended }: Pick<State, 'job' | 'active' | 'ended'>): IndexState {
   const { spec, status } = job;
   const known = (text: string | undefined) => parseIndexes(text, completionsOf(job));
   const succeededIndexes = union(known(status?.completedIndexes), indexesOfPods(ended.succeeded.filter(isTracked)));
@@ -96,7 +96,7 @@ function takeIndexCensus({ job, active, ended }: Pick<Census, 'job' | 'active' |
   const failed = ended.failed.filter(isTracked);
   const failedIndexes = union(
     known(status?.failedIndexes),
-    indexesOfPods(failed.filter((pod) => isIndexGivenUp(job, pod))),
+    indexesOfPods(failed.filter((pod) => isIndexFailed(job, pod))),
   );
   const settled = union(succeededIndexes, failedIndexes, indexesOfPods(active));
   const toBeReplaced = new Map<number, Pod>();
@@ -109,8 +109,8 @@ function takeIndexCensus({ job, active, ended }: Pick<Census, 'job' | 'active' |
   return { succeededIndexes, failedIndexes, toBeReplaced };
 }
 
-function isIndexGivenUp({ spec }: Job, pod: Pod): boolean {
-  const { action } = judge(spec?.podFailurePolicy, pod);
+function isIndexFailed({ spec }: Job, pod: Pod): boolean {
+  const { action } = applyFailurePolicy(spec?.podFailurePolicy, pod);
   if (action === 'FailIndex') return true;
   return action !== 'Ignore' && failuresBefore(pod).counted >= (spec?.backoffLimitPerIndex ?? 0);
 }

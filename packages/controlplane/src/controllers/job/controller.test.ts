@@ -14,7 +14,7 @@ async function startJob(spec: Partial<JobSpec>): Promise<Cluster> {
   const cluster = await startCluster();
   await cluster.run(['job-controller']);
   await cluster.client.create(job, { metadata: reference, spec: { template, ...spec } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   return cluster;
 }
 
@@ -41,7 +41,7 @@ test('a Job runs Pods until enough have succeeded, with the permissions of its S
 
   await end(cluster, first!, 'Succeeded');
   await end(cluster, second!, 'Succeeded');
-  await cluster.pass(3);
+  await cluster.advance(3);
   const { succeeded, active, uncountedTerminatedPods } = await statusOf(cluster);
   assert.deepEqual(
     { succeeded, active, uncountedTerminatedPods },
@@ -49,20 +49,20 @@ test('a Job runs Pods until enough have succeeded, with the permissions of its S
   );
 
   for (const each of await activeOf(cluster)) await end(cluster, each, 'Succeeded');
-  await cluster.pass(3);
+  await cluster.advance(3);
   const status = await statusOf(cluster);
   assert.deepEqual(conditionsOf(status), ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
   assert.equal(status.succeeded, 3);
   assert.ok(status.completionTime);
   assert.ok((await podsOf(cluster)).every(({ metadata }) => !metadata.finalizers));
   const { items } = await cluster.client.list(event, { namespace: 'default' });
-  const told = items.map(({ reason, message, source }) => `${source?.component} ${reason} ${message}`);
-  assert.equal(told.filter((each) => each.startsWith('job-controller SuccessfulCreate Created pod: sum-')).length, 3);
-  assert.equal(told.filter((each) => each === 'job-controller Completed Job completed').length, 1);
-  assert.deepEqual(cluster.complaints, []);
+  const events = items.map(({ reason, message, source }) => `${source?.component} ${reason} ${message}`);
+  assert.equal(events.filter((each) => each.startsWith('job-controller SuccessfulCreate Created pod: sum-')).length, 3);
+  assert.equal(events.filter((each) => each === 'job-controller Completed Job completed').length, 1);
+  assert.deepEqual(cluster.warnings, []);
 
   const before = await cluster.core.store.currentRevision();
-  await cluster.pass(600);
+  await cluster.advance(600);
   assert.equal(await cluster.core.store.currentRevision(), before);
 });
 
@@ -75,7 +75,7 @@ test('a Job that always fails retries with increasing backoff', async () => {
       times.push((cluster.clock.now() - started) / 1000);
       await end(cluster, each, 'Failed');
     }
-    await cluster.pass(1);
+    await cluster.advance(1);
   }
   assert.equal(times.length, 3);
   const [first = 0, second = 0, third = 0] = times;
@@ -85,26 +85,26 @@ test('a Job that always fails retries with increasing backoff', async () => {
   assert.deepEqual(conditionsOf(status), ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
   assert.equal(status.failed, 3);
   assert.equal(status.completionTime, undefined);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a Job is suspended and resumed', async () => {
   await using cluster = await startJob({ parallelism: 2, completions: 2 });
   const { startTime } = await statusOf(cluster);
   await cluster.client.patch(job, reference, { spec: { suspend: true } }, { type: 'merge' });
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.deepEqual(await activeOf(cluster), []);
   const suspended = await statusOf(cluster);
   assert.deepEqual(conditionsOf(suspended), ['Suspended JobSuspended']);
   assert.deepEqual([suspended.active ?? 0, suspended.failed ?? 0], [0, 0]);
 
   await cluster.client.patch(job, reference, { spec: { suspend: false } }, { type: 'merge' });
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.equal((await activeOf(cluster)).length, 2);
   const resumed = await statusOf(cluster);
   assert.deepEqual(conditionsOf(resumed), ['Suspended JobResumed']);
   assert.notEqual(resumed.startTime, startTime);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a Job with an exhausted quota still counts finished Pods', async () => {
@@ -122,11 +122,11 @@ test('a Job with an exhausted quota still counts finished Pods', async () => {
   );
   await cluster.run(['job-controller']);
   await client.create(job, { metadata: reference, spec: { template, parallelism: 4, completions: 4 } });
-  await cluster.pass(3);
+  await cluster.advance(3);
   const made = await activeOf(cluster);
   assert.equal(made.length, 2);
   await end(cluster, made[0]!, 'Succeeded');
-  await cluster.pass(70);
+  await cluster.advance(70);
   const { succeeded, active } = await statusOf(cluster);
   assert.deepEqual([succeeded, active], [1, 1]);
 });
@@ -138,9 +138,9 @@ test('the Pods of a deleted Job lose their finalizer', async () => {
   for (const each of await podsOf(cluster)) {
     await cluster.client.delete(pod, { namespace: 'default', name: each.metadata.name! });
   }
-  await cluster.pass(3);
+  await cluster.advance(3);
   assert.deepEqual(await podsOf(cluster), []);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('an Indexed Job has one Pod per index', async () => {
@@ -154,9 +154,9 @@ test('an Indexed Job has one Pod per index', async () => {
   const indexOf = ({ metadata }: Pod) => metadata.annotations?.['batch.kubernetes.io/job-completion-index'];
   assert.deepEqual(pods.map(indexOf).sort(), ['0', '1', '2']);
   for (const each of pods) await end(cluster, each, indexOf(each) === '1' ? 'Failed' : 'Succeeded');
-  await cluster.pass(3);
+  await cluster.advance(3);
   const { completedIndexes, failedIndexes, conditions } = await statusOf(cluster);
   assert.deepEqual([completedIndexes, failedIndexes], ['0,2', '1']);
   assert.deepEqual(conditionsOf({ conditions: conditions! }), ['FailureTarget FailedIndexes', 'Failed FailedIndexes']);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -1,10 +1,10 @@
 import { type Job, job } from '@kruise/api/batch/job';
 import { pod } from '@kruise/api/core/pod';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
-import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import { exponentialBackoff } from '@kruise/client/rate-limiter';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { decide, type Observed } from './decide.ts';
 
@@ -16,14 +16,14 @@ export const jobController = defineController({
   watches: [
     watch(
       pod,
-      adopters(job, ({ spec }: Job) => selectorOf(spec?.selector)),
+      mapToAdopters(job, ({ spec }: Job) => selectorOf(spec?.selector)),
     ),
   ],
   observe,
   decide,
   // The Pods of a Job finish one after the other, and each reconcile processes all of them.
   minIntervalMs: second,
-  rateLimiter: () => exponentialBackOff({ firstMs: second, maxMs: 60 * second }),
+  rateLimiter: () => exponentialBackoff({ initialMs: second, maxMs: 60 * second }),
 });
 
 function observe(caches: Caches, key: Key): Observed | undefined {

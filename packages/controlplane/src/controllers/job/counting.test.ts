@@ -4,7 +4,7 @@ import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Outcome } from '@kruise/client/execute';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
@@ -17,12 +17,12 @@ import { isTracked, trackingFinalizer } from './job-pods.ts';
 type World = {
   job: Job;
   readonly pods: Map<string, Pod>;
-  readonly fates: Map<string, 'Succeeded' | 'Failed'>;
+  readonly outcomes: Map<string, 'Succeeded' | 'Failed'>;
   now: number;
 };
 
 /** Reconciles, and executes the actions up to a random one, as if the process were killed. */
-function pass(world: World, random: Random, killChance: number): void {
+function reconcile(world: World, random: Random, killChance: number): void {
   const { actions, status } = decide({ job: world.job, pods: [...world.pods.values()] }, world.now);
   const written = new Map<string, KubernetesObject>();
   for (const action of actions) {
@@ -30,7 +30,7 @@ function pass(world: World, random: Random, killChance: number): void {
     if (action.type === 'effect' || action.type === 'record') continue;
     const { uid = '' } = action.object.metadata;
     if (action.type === 'create') {
-      const name = `${action.object.metadata.generateName}${world.fates.size}-${world.pods.size}-${randomInteger(random, 1e6)}`;
+      const name = `${action.object.metadata.generateName}${world.outcomes.size}-${world.pods.size}-${randomInteger(random, 1e6)}`;
       const metadata = { ...action.object.metadata, name, uid: name, creationTimestamp: formatTime(world.now) };
       world.pods.set(name, { ...(action.object as Pod), metadata, status: { phase: 'Pending' } });
     } else if (action.type === 'update') {
@@ -58,12 +58,12 @@ function pass(world: World, random: Random, killChance: number): void {
  * Simulates nodes and users: Pods progress, terminating Pods are deleted unless finalizers hold them, and some are
  * deleted.
  */
-function live({ pods, fates, now }: World, random: Random): void {
+function simulateNodes({ pods, outcomes, now }: World, random: Random): void {
   for (const [uid, pod] of pods) {
-    const isLeaving = pod.metadata.deletionTimestamp !== undefined;
-    if (isLeaving && !isTracked(pod) && random.next() < 0.5) {
+    const isTerminating = pod.metadata.deletionTimestamp !== undefined;
+    if (isTerminating && !isTracked(pod) && random.next() < 0.5) {
       pods.delete(uid);
-    } else if (!isLeaving && random.next() < 0.05) {
+    } else if (!isTerminating && random.next() < 0.05) {
       pods.set(uid, { ...pod, metadata: { ...pod.metadata, deletionTimestamp: formatTime(now) } });
     } else if (!isPodFinished(pod) && random.next() < 0.4) {
       const phase = pick(random, ['Running', 'Succeeded', 'Failed'] as const);
@@ -71,7 +71,7 @@ function live({ pods, fates, now }: World, random: Random): void {
       const state = phase === 'Running' ? { running: {} } : { terminated };
       const containerStatuses = [{ name: 'main', state, ready: false, restartCount: 0, image: '', imageID: '' }];
       pods.set(uid, { ...pod, status: { phase, containerStatuses } });
-      if (phase !== 'Running' && pod.metadata.finalizers?.includes(trackingFinalizer)) fates.set(uid, phase);
+      if (phase !== 'Running' && pod.metadata.finalizers?.includes(trackingFinalizer)) outcomes.set(uid, phase);
     }
   }
 }
@@ -86,10 +86,10 @@ const anyJob = fc.record({
 
 function runToEnd(job: Job, seed: number, killChance: number): World {
   const random = seededRandom(seed);
-  const world: World = { job, pods: new Map(), fates: new Map(), now: start };
-  for (let step = 0; step < 2000 && !endOfJob(world.job.status); step++) {
-    pass(world, random, killChance);
-    live(world, random);
+  const world: World = { job, pods: new Map(), outcomes: new Map(), now: start };
+  for (let step = 0; step < 2000 && !findFinishedCondition(world.job.status); step++) {
+    reconcile(world, random, killChance);
+    simulateNodes(world, random);
     world.now += 5000;
   }
   return world;
@@ -98,19 +98,19 @@ function runToEnd(job: Job, seed: number, killChance: number): World {
 test('every finished Pod is counted once, however often the controller is killed', () => {
   fc.assert(
     fc.property(anyJob, fc.integer(), fc.double({ min: 0, max: 0.5, noNaN: true }), (spec, seed, killChance) => {
-      const { job, pods, fates } = runToEnd(jobOf(spec, {}), seed, killChance);
+      const { job, pods, outcomes } = runToEnd(jobOf(spec, {}), seed, killChance);
       const { status } = job;
-      assert.ok(endOfJob(status), 'the Job finishes');
+      assert.ok(findFinishedCondition(status), 'the Job finishes');
       assert.deepEqual(status?.uncountedTerminatedPods, { succeeded: [], failed: [] });
       assert.ok(
         pods.values().every((pod) => !isTracked(pod)),
         'no Pod keeps its finalizer',
       );
       const isComplete = status?.conditions?.some(({ type }) => type === 'Complete');
-      const count = (fate: string) =>
-        fates
+      const count = (expectedOutcome: string) =>
+        outcomes
           .values()
-          .filter((each) => each === fate)
+          .filter((each) => each === expectedOutcome)
           .toArray().length;
       const [succeeded, failed] = [status?.succeeded ?? 0, status?.failed ?? 0];
       const isEnough = succeeded >= spec.completions;
@@ -131,13 +131,13 @@ test('active Pods never exceed the parallelism', () => {
   fc.assert(
     fc.property(anyJob, fc.integer(), (spec, seed) => {
       const random = seededRandom(seed);
-      const world: World = { job: jobOf(spec, {}), pods: new Map(), fates: new Map(), now: start };
+      const world: World = { job: jobOf(spec, {}), pods: new Map(), outcomes: new Map(), now: start };
       for (let step = 0; step < 100; step++) {
-        pass(world, random, 0.2);
+        reconcile(world, random, 0.2);
         const active = world.pods.values().filter((pod) => !isPodFinished(pod) && !pod.metadata.deletionTimestamp);
         const count = active.toArray().length;
         assert.ok(count <= spec.parallelism, `${count} active Pods`);
-        live(world, random);
+        simulateNodes(world, random);
         world.now += 5000;
       }
     }),

@@ -6,7 +6,7 @@ import type { CreateAction, PatchAction, UpdateAction } from '@kruise/client/act
 import type { Outcome } from '@kruise/client/execute';
 import { findCondition } from '@kruise/machinery/conditions';
 import { formatTime } from '@kruise/values/time';
-import { inFewWords } from '../../testing/in-words.ts';
+import { countActions } from '../../testing/in-words.ts';
 import { decide } from './decide.ts';
 import { jobOf, now, podOf, type Shape, secondsAgo } from './fixtures.ts';
 import { trackingFinalizer } from './job-pods.ts';
@@ -17,9 +17,9 @@ function outcomeOf(job: Job, pods: readonly Pod[], outcome: Outcome = clean) {
   const { actions, status, events = [], requeueAfterSeconds } = decide({ job, pods }, now);
   return {
     actions,
-    does: inFewWords(actions),
+    does: countActions(actions),
     status: (typeof status === 'function' ? status(outcome) : status) as JobStatus,
-    told: [...actions.flatMap((action) => (action.type === 'record' ? [action.event] : [])), ...events].map(
+    events: [...actions.flatMap((action) => (action.type === 'record' ? [action.event] : [])), ...events].map(
       ({ type, reason, message }) => `${type} ${reason}: ${message}`,
     ),
     requeueAfterSeconds,
@@ -82,13 +82,13 @@ const work: readonly Case[] = [
   {
     name: 'replaces a terminating Pod at once',
     job: jobOf(),
-    pods: [podOf('a', { isLeaving: true })],
+    pods: [podOf('a', { isTerminating: true })],
     does: 'update sum, patch a, create sum-',
   },
   {
     name: 'replaces a terminating Pod once it has failed, with the Failed replacement policy',
     job: jobOf({ podReplacementPolicy: 'Failed' }),
-    pods: [podOf('a', { isLeaving: true })],
+    pods: [podOf('a', { isTerminating: true })],
     does: '',
   },
   {
@@ -140,7 +140,7 @@ const work: readonly Case[] = [
   {
     name: 'does not reuse the index of a terminating Pod, with the Failed replacement policy',
     job: indexed({ podReplacementPolicy: 'Failed', parallelism: 2 }),
-    pods: [at(0, { isLeaving: true })],
+    pods: [at(0, { isTerminating: true })],
     does: 'create sum-1-',
   },
 ];
@@ -195,7 +195,7 @@ type End = {
   readonly job: Job;
   readonly pods: readonly Pod[];
   readonly conditions: readonly string[];
-  readonly told?: readonly string[];
+  readonly events?: readonly string[];
 };
 const failing = { type: 'FailureTarget', status: 'True', reason: 'BackoffLimitExceeded', message: 'x' };
 const succeeding = { type: 'SuccessCriteriaMet', status: 'True', reason: 'SuccessPolicy', message: 'x' };
@@ -213,7 +213,7 @@ const ends: readonly End[] = [
     job: jobOf(),
     pods: ended('Succeeded', 1),
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
-    told: ['Normal Completed: Job completed'],
+    events: ['Normal Completed: Job completed'],
   },
   {
     name: 'is active until enough Pods have succeeded',
@@ -226,7 +226,7 @@ const ends: readonly End[] = [
     job: jobOf({ completions: 1 }),
     pods: [...ended('Succeeded', 1), ...running(1)],
     conditions: ['SuccessCriteriaMet CompletionsReached'],
-    told: [],
+    events: [],
   },
   {
     name: 'is complete at once with zero completions',
@@ -239,7 +239,7 @@ const ends: readonly End[] = [
     job: jobOf(),
     pods: ended('Succeeded', 2),
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
-    told: [
+    events: [
       'Warning TooManySucceededPods: Too many succeeded pods running after completion count reached',
       'Normal Completed: Job completed',
     ],
@@ -261,7 +261,7 @@ const ends: readonly End[] = [
     job: jobOf({ backoffLimit: 2 }),
     pods: ended('Failed', 3),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
-    told: ['Warning BackoffLimitExceeded: Job has reached the specified backoff limit'],
+    events: ['Warning BackoffLimitExceeded: Job has reached the specified backoff limit'],
   },
   {
     name: 'tolerates as many failures as its backoff limit',
@@ -304,7 +304,7 @@ const ends: readonly End[] = [
     job: jobOf({ activeDeadlineSeconds: 3600 }),
     pods: [],
     conditions: ['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded'],
-    told: ['Warning DeadlineExceeded: Job was active longer than specified deadline'],
+    events: ['Warning DeadlineExceeded: Job was active longer than specified deadline'],
   },
   { name: 'runs until its active deadline', job: jobOf({ activeDeadlineSeconds: 3601 }), pods: [], conditions: [] },
   {
@@ -312,14 +312,14 @@ const ends: readonly End[] = [
     job: jobOf({ activeDeadlineSeconds: 1, suspend: true }),
     pods: [],
     conditions: ['Suspended JobSuspended'],
-    told: ['Normal Suspended: Job suspended'],
+    events: ['Normal Suspended: Job suspended'],
   },
   {
     name: 'fails with the announced reason',
     job: jobOf({}, { startTime: secondsAgo(60), conditions: [failing] }),
     pods: ended('Succeeded', 1),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
-    told: ['Warning BackoffLimitExceeded: x'],
+    events: ['Warning BackoffLimitExceeded: x'],
   },
   {
     name: 'completes with the announced reason',
@@ -330,7 +330,7 @@ const ends: readonly End[] = [
   {
     name: 'does not finish before all Pods are terminated',
     job: jobOf({}, { startTime: secondsAgo(60), conditions: [failing] }),
-    pods: running(1, { isLeaving: true, ...counted }),
+    pods: running(1, { isTerminating: true, ...counted }),
     conditions: ['FailureTarget BackoffLimitExceeded'],
   },
   {
@@ -338,7 +338,7 @@ const ends: readonly End[] = [
     job: jobOf({ podFailurePolicy: { rules: [exit('Ignore', [1]), exit('FailJob', [42])] } }),
     pods: ended('Failed', 1, { exitCode: 42 }),
     conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
-    told: [
+    events: [
       'Warning PodFailurePolicy: Container main for pod default/failed-0 failed with exit code 42 matching FailJob rule at index 1',
     ],
   },
@@ -355,14 +355,16 @@ const ends: readonly End[] = [
     }),
     pods: ended('Failed', 1, { conditions: [{ type: 'ConfigIssue', status: 'True' }] }),
     conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
-    told: ['Warning PodFailurePolicy: Pod default/failed-0 has condition ConfigIssue matching FailJob rule at index 0'],
+    events: [
+      'Warning PodFailurePolicy: Pod default/failed-0 has condition ConfigIssue matching FailJob rule at index 0',
+    ],
   },
   {
     name: 'fails by its policy on the exit code of an init container',
     job: jobOf({ podFailurePolicy: { rules: [exit('FailJob', [42])] } }),
     pods: [preparedBadly(42)],
     conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
-    told: [
+    events: [
       'Warning PodFailurePolicy: Container setup for pod default/failed-0 failed with exit code 42 matching FailJob rule at index 0',
     ],
   },
@@ -439,7 +441,7 @@ const ends: readonly End[] = [
     job: indexed({ backoffLimitPerIndex: 1, completions: 2 }),
     pods: [at(0, { phase: 'Failed', failuresBefore: 1 }), at(1, { phase: 'Succeeded' })],
     conditions: ['FailureTarget FailedIndexes', 'Failed FailedIndexes'],
-    told: ['Warning FailedIndexes: Job has failed indexes'],
+    events: ['Warning FailedIndexes: Job has failed indexes'],
   },
   {
     name: 'fails at once when too many indexes failed',
@@ -475,11 +477,11 @@ function restarting(job: Job): Job {
     spec: { ...job.spec!, template: { ...template, spec: { ...template.spec!, restartPolicy: 'OnFailure' } } },
   };
 }
-for (const { name, job, pods, conditions, told } of ends) {
+for (const { name, job, pods, conditions, events } of ends) {
   test(`a Job ${name}`, () => {
-    const { status, told: news } = outcomeOf(job, pods);
+    const { status, events: actualEvents } = outcomeOf(job, pods);
     assert.deepEqual(conditionsOf(status), conditions);
-    if (told) assert.deepEqual(news, told);
+    if (events) assert.deepEqual(actualEvents, events);
   });
 }
 
@@ -522,7 +524,7 @@ test('Pods lose their finalizer after the status lists them as uncounted, and ar
   const [first, ...rest] = actions;
   const uncounted = ((first as UpdateAction).object as Job).status?.uncountedTerminatedPods;
   assert.deepEqual(uncounted, { succeeded: ['succeeded-0', 'succeeded-1'], failed: ['failed-0'] });
-  assert.equal(inFewWords(rest), 'patch succeeded-0, patch succeeded-1, patch failed-0');
+  assert.equal(countActions(rest), 'patch succeeded-0, patch succeeded-1, patch failed-0');
   assert.deepEqual((rest[0] as PatchAction).patch, {
     metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] },
   });
@@ -648,7 +650,7 @@ test('a Pod of an Indexed Job with a long name keeps its index', () => {
 
 test('the status contains the number of active Pods', () => {
   const job = jobOf({ parallelism: 3, completions: 9 });
-  const pods = [podOf('a', { isReady: true }), podOf('b'), podOf('c', { isLeaving: true })];
+  const pods = [podOf('a', { isReady: true }), podOf('b'), podOf('c', { isTerminating: true })];
   const { active, ready, terminating, failed } = outcomeOf(job, pods).status;
   assert.deepEqual({ active, ready, terminating, failed }, { active: 3, ready: 1, terminating: 1, failed: 1 });
 });
@@ -660,10 +662,10 @@ test('a Job starts with its first reconcile, unless it is suspended', () => {
 
 test('a resumed Job gets a new start time', () => {
   const conditions = [{ type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }];
-  const { status, told } = outcomeOf(jobOf({}, { startTime: secondsAgo(60), conditions }), []);
+  const { status, events } = outcomeOf(jobOf({}, { startTime: secondsAgo(60), conditions }), []);
   assert.deepEqual(conditionsOf(status), ['not Suspended JobResumed']);
   assert.equal(status.startTime, formatTime(now));
-  assert.deepEqual(told, ['Normal Resumed: Job resumed']);
+  assert.deepEqual(events, ['Normal Resumed: Job resumed']);
 });
 
 test('a Job is requeued at its active deadline', () => {
@@ -673,8 +675,8 @@ test('a Job is requeued at its active deadline', () => {
 test('an orphaned Pod is adopted with its finalizer, and one that does not match any more is released without it', () => {
   const stray = podOf('stray', { isTracked: false });
   const orphan = { ...stray, metadata: { ...stray.metadata, ownerReferences: [] } };
-  const stranger = { ...podOf('stranger'), metadata: { ...podOf('stranger').metadata, labels: {} } };
-  const [adoption, release] = outcomeOf(jobOf(), [orphan, stranger]).actions as PatchAction[];
+  const nonMatching = { ...podOf('stranger'), metadata: { ...podOf('stranger').metadata, labels: {} } };
+  const [adoption, release] = outcomeOf(jobOf(), [orphan, nonMatching]).actions as PatchAction[];
   const finalizersOf = (action: PatchAction) =>
     (action.patch as { metadata: { finalizers: string[] } }).metadata.finalizers;
   assert.deepEqual([adoption?.object.metadata.name, finalizersOf(adoption!)], ['stray', [trackingFinalizer]]);

@@ -11,15 +11,15 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { type Claims, claimsOf } from '@kruise/machinery/claims';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import type { Instant } from '@kruise/values/time';
-import { type Census, takeCensus } from './census.ts';
-import { isManagedElsewhere, release, trackingFinalizer } from './job-pods.ts';
-import { announcement, conclusion, isSameStatus, newsOf, type Report, suspensionOf } from './status.ts';
-import { settled, takeTally } from './tally.ts';
-import { completionOf, secondsUntilDeadline, type Verdict, verdictOf } from './verdict.ts';
-import { adjusted, ended, unchanged, type Workforce } from './workforce.ts';
+import { deriveState, type State } from './census.ts';
+import { isExternallyManaged, release, trackingFinalizer } from './job-pods.ts';
+import { eventsFor, finalStatus, interimStatus, isSameStatus, type Report, suspensionOf } from './status.ts';
+import { countFinishedPods, settleCounts } from './tally.ts';
+import { completionOf, findResult, type JobResult, secondsUntilDeadline } from './verdict.ts';
+import { type ActivePods, adjustPods, deleteAll, keepAll } from './workforce.ts';
 
 export type Observed = {
   readonly job: Job;
@@ -28,38 +28,38 @@ export type Observed = {
 };
 
 export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatus | undefined> {
-  if (endOfJob(job.status) || isManagedElsewhere(job)) return { actions: [] };
+  if (findFinishedCondition(job.status) || isExternallyManaged(job)) return { actions: [] };
   const selector = selectorOf(job.spec?.selector);
   const claims = claimsOf(job, pods, ({ metadata }) => selector.matches(metadata.labels));
-  const census = takeCensus(job, withTracking(claims));
+  const state = deriveState(job, withTracking(claims));
 
-  const sentence = verdictOf(census, now);
-  const workforce = workforceFor(census, sentence, now);
-  const verdict = sentence ?? completionOf(census, workforce.active);
-  const tally = takeTally(census, verdict, workforce.dismissed);
-  const suspension = suspensionOf(job, verdict, now);
+  const earlyResult = findResult(state, now);
+  const activePods = adjustActivePods(state, earlyResult, now);
+  const result = earlyResult ?? completionOf(state, activePods.active);
+  const counting = countFinishedPods(state, result, activePods.dismissed);
+  const suspension = suspensionOf(job, result, now);
 
-  const report: Report = { job, counts: tally.counts, workforce, suspension, verdict };
-  const last = conclusion(report, tally, now);
-  const isNew = verdict !== undefined && !verdict.isKnown;
-  const isListed = isSameStatus({ ...job.status, ...tally.counts }, { uncountedTerminatedPods: {}, ...job.status });
-  const isToBeAnnounced = isNew || (tally.released.length > 0 && !isListed);
+  const report: Report = { job, counts: counting.counts, activePods, suspension, result };
+  const last = finalStatus(report, counting, now);
+  const isNew = result !== undefined && !result.isRecorded;
+  const isListed = isSameStatus({ ...job.status, ...counting.counts }, { uncountedTerminatedPods: {}, ...job.status });
+  const needsInterimStatus = isNew || (counting.released.length > 0 && !isListed);
   return {
     actions: [
       ...claimActionsOf(job, claims),
-      ...suspension.news.map(record),
+      ...suspension.events.map(record),
       // No Pod may be active when the Job gets its Failed condition.
-      ...(sentence ? workforce.actions : []),
-      ...(isToBeAnnounced ? [writeStatus(job, announcement(report, now))] : []),
-      ...tally.released.map(release),
+      ...(earlyResult ? activePods.actions : []),
+      ...(needsInterimStatus ? [writeStatus(job, interimStatus(report, now))] : []),
+      ...counting.released.map(release),
       // Finished Pods are counted even if no more Pods can be created.
-      ...(sentence ? [] : workforce.actions),
+      ...(earlyResult ? [] : activePods.actions),
     ],
-    status: (outcome) => (outcome.failures.length === 0 ? last : halfWay(report, census, outcome, now)),
-    events: newsOf(job, last),
-    ...requeue(job, verdict, workforce, now),
+    status: (outcome) => (outcome.failures.length === 0 ? last : partialStatus(report, state, outcome, now)),
+    events: eventsFor(job, last),
+    ...requeue(job, result, activePods, now),
     // The remaining work is requeued immediately, behind other keys.
-    ...(tally.isPartial || workforce.isPartial ? { minIntervalMs: 0 } : {}),
+    ...(counting.isPartial || activePods.isPartial ? { minIntervalMs: 0 } : {}),
   };
 }
 
@@ -88,9 +88,9 @@ function finalizersOf({ metadata }: Pick<Pod, 'metadata'>, own: readonly string[
   return [...(metadata.finalizers ?? []).filter((each) => each !== trackingFinalizer), ...own];
 }
 
-function workforceFor(census: Census, sentence: Verdict | undefined, now: Instant): Workforce {
-  if (sentence) return ended(census);
-  return isBeingDeleted(census.job) ? unchanged(census) : adjusted(census, now);
+function adjustActivePods(state: State, earlyResult: JobResult | undefined, now: Instant): ActivePods {
+  if (earlyResult) return deleteAll(state);
+  return isBeingDeleted(state.job) ? keepAll(state) : adjustPods(state, now);
 }
 
 function writeStatus(job: Job, status: JobStatus): UpdateAction {
@@ -99,16 +99,16 @@ function writeStatus(job: Job, status: JobStatus): UpdateAction {
 }
 
 /** Returns the status after a failed action: Pod numbers are unchanged, and Pods without the finalizer are counted. */
-function halfWay(report: Report, census: Census, { written }: Outcome, now: Instant): JobStatus {
+function partialStatus(report: Report, state: State, { written }: Outcome, now: Instant): JobStatus {
   const isReleased = (uid: string) => {
     const pod = written.get(uid);
     return pod !== undefined && !hasFinalizer(pod, trackingFinalizer);
   };
-  return announcement({ ...report, counts: settled(report.counts, isReleased), workforce: unchanged(census) }, now);
+  return interimStatus({ ...report, counts: settleCounts(report.counts, isReleased), activePods: keepAll(state) }, now);
 }
 
-function requeue(job: Job, verdict: Verdict | undefined, { waitMs }: Workforce, now: Instant) {
-  const deadline = verdict ? undefined : secondsUntilDeadline(job, now);
+function requeue(job: Job, result: JobResult | undefined, { waitMs }: ActivePods, now: Instant) {
+  const deadline = result ? undefined : secondsUntilDeadline(job, now);
   const times = [...(waitMs === undefined ? [] : [waitMs / 1000]), ...(deadline === undefined ? [] : [deadline])];
   return times.length === 0 ? {} : { requeueAfterSeconds: Math.max(0, Math.min(...times)) };
 }

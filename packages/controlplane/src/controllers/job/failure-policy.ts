@@ -2,14 +2,14 @@ import type { PodFailurePolicy, PodFailurePolicyRule } from '@kruise/api/batch/j
 import type { Pod } from '@kruise/api/core/pod';
 
 /** Result of a Pod failure policy for a failed Pod. */
-export type Judgement = {
+export type PolicyResult = {
   readonly action: PodFailurePolicyRule['action'];
   /** Human-readable cause. */
   readonly message: string;
 };
 
 /** Applies the first matching rule to a failed Pod; without a match, the failure counts. */
-export function judge(policy: PodFailurePolicy | undefined, pod: Pod): Judgement {
+export function applyFailurePolicy(policy: PodFailurePolicy | undefined, pod: Pod): PolicyResult {
   for (const [index, rule] of (policy?.rules ?? []).entries()) {
     const cause = causeFor(rule, pod);
     if (cause) return { action: rule.action, message: `${cause} matching ${rule.action} rule at index ${index}` };
@@ -23,14 +23,14 @@ function causeFor({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: P
   if (onExitCodes) {
     const { containerName, operator, values } = onExitCodes;
     const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-    const culprit = statuses.find(({ name: container, state }) => {
+    const failedContainer = statuses.find(({ name: container, state }) => {
       const exitCode = state?.terminated?.exitCode ?? 0;
       if (exitCode === 0 || (containerName !== undefined && containerName !== container)) return false;
       return (values ?? []).includes(exitCode) === (operator === 'In');
     });
     return (
-      culprit &&
-      `Container ${culprit.name} for pod ${name} failed with exit code ${culprit.state?.terminated?.exitCode}`
+      failedContainer &&
+      `Container ${failedContainer.name} for pod ${name} failed with exit code ${failedContainer.state?.terminated?.exitCode}`
     );
   }
   const condition = status?.conditions?.find((each) =>

@@ -29,7 +29,7 @@ export function jobOf(spec: Partial<JobSpec> = {}, status: JobStatus = { startTi
 
 export type Shape = {
   readonly phase?: NonNullable<Pod['status']>['phase'];
-  readonly isLeaving?: boolean;
+  readonly isTerminating?: boolean;
   /** The Pod is not counted yet. */
   readonly isTracked?: boolean;
   readonly finishedSecondsAgo?: number;
@@ -42,10 +42,17 @@ export type Shape = {
 };
 
 export function podOf(name: string, shape: Shape = {}): Pod {
-  const { phase = 'Running', isLeaving, isTracked = true, finishedSecondsAgo = 3600, index, failuresBefore } = shape;
-  const isEnded = phase === 'Failed' || phase === 'Succeeded';
+  const {
+    phase = 'Running',
+    isTerminating,
+    isTracked = true,
+    finishedSecondsAgo = 3600,
+    index,
+    failuresBefore,
+  } = shape;
+  const isFinished = phase === 'Failed' || phase === 'Succeeded';
   const exitCode = shape.exitCode ?? (phase === 'Failed' ? 1 : 0);
-  const state = isEnded
+  const state = isFinished
     ? { terminated: { exitCode, finishedAt: secondsAgo(finishedSecondsAgo) } }
     : { running: { startedAt: secondsAgo(60) } };
   return {
@@ -64,7 +71,7 @@ export function podOf(name: string, shape: Shape = {}): Pod {
           : { 'batch.kubernetes.io/job-index-failure-count': String(failuresBefore) }),
       },
       ...(isTracked ? { finalizers: [trackingFinalizer] } : {}),
-      ...(isLeaving ? { deletionTimestamp: secondsAgo(finishedSecondsAgo), deletionGracePeriodSeconds: 0 } : {}),
+      ...(isTerminating ? { deletionTimestamp: secondsAgo(finishedSecondsAgo), deletionGracePeriodSeconds: 0 } : {}),
       ownerReferences: [
         { apiVersion: 'batch/v1', kind: 'Job', name: 'sum', uid: 'job', controller: true, blockOwnerDeletion: true },
       ],

@@ -24,7 +24,7 @@ export function isSuspended({ spec }: Job): boolean {
 }
 
 /** Reports whether another controller manages the Job (`spec.managedBy`). */
-export function isManagedElsewhere({ spec }: Job): boolean {
+export function isExternallyManaged({ spec }: Job): boolean {
   return spec?.managedBy !== undefined && spec.managedBy !== 'kubernetes.io/job-controller';
 }
 
@@ -111,14 +111,14 @@ export function indexedPods(job: Job): (index: number, failures?: Partial<Return
 /** Returns the Pod spec with the completion index as an environment variable of the containers. */
 function withIndexVariable(spec: PodTemplateSpec['spec']): PodTemplateSpec['spec'] {
   if (!spec) return undefined;
-  const told = (container: Container): Container =>
+  const withVariable = (container: Container): Container =>
     container.env?.some(({ name }) => name === indexVariable)
       ? container
       : { ...container, env: [...(container.env ?? []), variable] };
   return {
     ...spec,
-    ...(spec.initContainers ? { initContainers: spec.initContainers.map(told) } : {}),
-    ...(spec.containers ? { containers: spec.containers.map(told) } : {}),
+    ...(spec.initContainers ? { initContainers: spec.initContainers.map(withVariable) } : {}),
+    ...(spec.containers ? { containers: spec.containers.map(withVariable) } : {}),
   };
 }
 

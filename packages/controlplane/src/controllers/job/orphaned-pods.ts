@@ -4,13 +4,13 @@
  */
 import { type Job, job } from '@kruise/api/batch/job';
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { confirmedGone, isBeingDeleted } from '@kruise/client/actions';
+import { isBeingDeleted, requireGone } from '@kruise/client/actions';
 import { type Decision, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { isManagedElsewhere, isTracked, release } from './job-pods.ts';
+import { isExternallyManaged, isTracked, release } from './job-pods.ts';
 
 export type Observed = {
   readonly pod: Pod;
@@ -23,7 +23,7 @@ export const orphanedPodController = defineController({
   component: 'job-controller',
   for: pod,
   predicate: ({ object, cause }) => isTracked(object) && (cause !== 'event' || mayBeOrphaned(object)),
-  watches: [watch(job, podsLeftBehind)],
+  watches: [watch(job, podsOfDeletedJob)],
   observe,
   decide,
 });
@@ -43,11 +43,11 @@ export function decide({ pod: orphan, job: found }: Observed): Decision<Pod['sta
   const { apiVersion, kind, name, uid } = owner;
   if (kind !== 'Job' || apiVersion !== 'batch/v1') return { actions: [] };
   if (found?.metadata.uid === uid) {
-    const isLeft = endOfJob(found.status) && !isManagedElsewhere(found);
-    return { actions: isLeft ? [release(orphan)] : [] };
+    const isOrphaned = findFinishedCondition(found.status) && !isExternallyManaged(found);
+    return { actions: isOrphaned ? [release(orphan)] : [] };
   }
   const { namespace = '' } = orphan.metadata;
-  return { actions: [confirmedGone(release(orphan), { apiVersion, kind, metadata: { name, namespace, uid } })] };
+  return { actions: [requireGone(release(orphan), { apiVersion, kind, metadata: { name, namespace, uid } })] };
 }
 
 /** Reports whether a Pod may be orphaned. While its Job exists, a Pod belongs to the Job until it is deleted. */
@@ -55,7 +55,7 @@ function mayBeOrphaned(found: Pod): boolean {
   return isBeingDeleted(found) || controllerOf(found) === undefined;
 }
 
-function podsLeftBehind({ type, object, cause }: Change<Job>, caches: Caches): readonly Key[] {
-  if (cause !== 'event' || (type !== 'deleted' && !endOfJob(object.status))) return [];
+function podsOfDeletedJob({ type, object, cause }: Change<Job>, caches: Caches): readonly Key[] {
+  if (cause !== 'event' || (type !== 'deleted' && !findFinishedCondition(object.status))) return [];
   return caches.of(pod).controlledBy(object).filter(isTracked).map(keyOf);
 }

@@ -1,29 +1,29 @@
 import { type Job, type JobCondition, type JobStatus, jobStatus } from '@kruise/api/batch/job';
 import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
 import { findCondition } from '@kruise/machinery/conditions';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { isSame } from '@kruise/machinery/json-value';
 import { codecOf } from '@kruise/schema/codec';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { isSuspended } from './job-pods.ts';
-import { type Counts, settled, type Tally } from './tally.ts';
-import type { Verdict } from './verdict.ts';
-import type { Workforce } from './workforce.ts';
+import { type CountingResult, type Counts, settleCounts } from './tally.ts';
+import type { JobResult } from './verdict.ts';
+import type { ActivePods } from './workforce.ts';
 
 /** Inputs of the status. */
 export type Report = {
   readonly job: Job;
   readonly counts: Counts;
-  readonly workforce: Pick<Workforce, 'active' | 'ready' | 'terminating'>;
+  readonly activePods: Pick<ActivePods, 'active' | 'ready' | 'terminating'>;
   readonly suspension: Suspension;
-  readonly verdict: Verdict | undefined;
+  readonly result: JobResult | undefined;
 };
 
 /** Suspension conditions, the start time of the Job, and the event if there is one. */
 export type Suspension = {
   readonly conditions: readonly JobCondition[];
   readonly startTime: string | undefined;
-  readonly news: readonly NewEvent[];
+  readonly events: readonly NewEvent[];
 };
 
 /** Reports whether two statuses are equal when stored. */
@@ -36,54 +36,58 @@ const codec = codecOf(jobStatus);
 /**
  * Derives the suspension: a resumed Job gets a new start time. A Job that finishes is neither suspended nor resumed.
  */
-export function suspensionOf(job: Job, verdict: Verdict | undefined, now: Instant): Suspension {
+export function suspensionOf(job: Job, result: JobResult | undefined, now: Instant): Suspension {
   const conditions = job.status?.conditions ?? [];
   const startTime = job.status?.startTime ?? (isSuspended(job) ? undefined : formatTime(now));
   const known = findCondition(conditions, 'Suspended');
   const isKnown = known ? (known.status === 'True') === isSuspended(job) : !isSuspended(job);
-  if (verdict || isBeingDeleted(job) || isKnown) return { conditions, startTime, news: [] };
-  const [status, word] = isSuspended(job) ? (['True', 'suspended'] as const) : (['False', 'resumed'] as const);
-  const participle = status === 'True' ? 'Suspended' : 'Resumed';
-  const changed = condition({ type: 'Suspended', status, reason: `Job${participle}`, message: `Job ${word}` }, now);
+  if (result || isBeingDeleted(job) || isKnown) return { conditions, startTime, events: [] };
+  const [status, verb] = isSuspended(job) ? (['True', 'suspended'] as const) : (['False', 'resumed'] as const);
+  const reasonSuffix = status === 'True' ? 'Suspended' : 'Resumed';
+  const changed = condition({ type: 'Suspended', status, reason: `Job${reasonSuffix}`, message: `Job ${verb}` }, now);
   return {
     conditions: known ? conditions.with(conditions.indexOf(known), changed) : [...conditions, changed],
     startTime: status === 'True' ? startTime : formatTime(now),
-    news: [{ about: job, type: 'Normal', reason: participle, message: `Job ${word}` }],
+    events: [{ about: job, type: 'Normal', reason: reasonSuffix, message: `Job ${verb}` }],
   };
 }
 
 /**
  * Returns the status before Pods lose their finalizer: it lists the uncounted Pods and the upcoming result of the Job.
  */
-export function announcement(report: Report, now: Instant): JobStatus {
-  const { verdict, suspension } = report;
-  if (!verdict || verdict.isKnown) return statusOf(report, suspension.conditions);
-  const type = verdict.isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget';
-  return statusOf(report, [...suspension.conditions, concluding(type, verdict, now)]);
+export function interimStatus(report: Report, now: Instant): JobStatus {
+  const { result, suspension } = report;
+  if (!result || result.isRecorded) return statusOf(report, suspension.conditions);
+  const type = result.isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget';
+  return statusOf(report, [...suspension.conditions, resultCondition(type, result, now)]);
 }
 
 /** Returns the status after Pods lost their finalizer: a finished Job has no uncounted Pods. */
-export function conclusion(report: Report, { released, counts, isPartial }: Tally, now: Instant): JobStatus {
+export function finalStatus(report: Report, { released, counts, isPartial }: CountingResult, now: Instant): JobStatus {
   const uids = new Set(released.map(({ metadata }) => metadata.uid ?? ''));
-  const left = settled(counts, (uid) => uids.has(uid));
-  const { conditions = [], ...status } = announcement({ ...report, counts: left }, now);
-  const { verdict, workforce } = report;
+  const left = settleCounts(counts, (uid) => uids.has(uid));
+  const { conditions = [], ...status } = interimStatus({ ...report, counts: left }, now);
+  const { result, activePods } = report;
   const { succeeded = [], failed = [] } = left.uncountedTerminatedPods;
-  const isAllDone = !isPartial && succeeded.length + failed.length === 0 && workforce.terminating === 0;
-  if (!verdict || !isAllDone) return { ...status, conditions };
-  return verdict.isSuccess
-    ? { ...status, conditions: [...conditions, concluding('Complete', verdict, now)], completionTime: formatTime(now) }
-    : { ...status, conditions: [...conditions, concluding('Failed', verdict, now)] };
+  const isAllDone = !isPartial && succeeded.length + failed.length === 0 && activePods.terminating === 0;
+  if (!result || !isAllDone) return { ...status, conditions };
+  return result.isSuccess
+    ? {
+        ...status,
+        conditions: [...conditions, resultCondition('Complete', result, now)],
+        completionTime: formatTime(now),
+      }
+    : { ...status, conditions: [...conditions, resultCondition('Failed', result, now)] };
 }
 
 /** Returns the events for a finished Job. */
-export function newsOf(job: Job, status: JobStatus): readonly NewEvent[] {
+export function eventsFor(job: Job, status: JobStatus): readonly NewEvent[] {
   const failure = findCondition(status.conditions, 'Failed');
   if (failure) {
     const { reason = '', message = '' } = failure;
     return [{ about: job, type: 'Warning', reason, message }];
   }
-  if (!endOfJob(status)) return [];
+  if (!findFinishedCondition(status)) return [];
   const isTooMany = (status.succeeded ?? 0) > (job.spec?.completions ?? Number.POSITIVE_INFINITY);
   const excess = 'Too many succeeded pods running after completion count reached';
   return [
@@ -92,9 +96,9 @@ export function newsOf(job: Job, status: JobStatus): readonly NewEvent[] {
   ];
 }
 
-function statusOf({ job, counts, workforce, suspension }: Report, conditions: readonly JobCondition[]): JobStatus {
+function statusOf({ job, counts, activePods, suspension }: Report, conditions: readonly JobCondition[]): JobStatus {
   const { startTime } = suspension;
-  const { active, ready, terminating } = workforce;
+  const { active, ready, terminating } = activePods;
   return {
     ...job.status,
     ...(startTime === undefined ? {} : { startTime }),
@@ -106,7 +110,7 @@ function statusOf({ job, counts, workforce, suspension }: Report, conditions: re
   };
 }
 
-function concluding(type: string, { reason, message }: Verdict, now: Instant): JobCondition {
+function resultCondition(type: string, { reason, message }: JobResult, now: Instant): JobCondition {
   return condition({ type, status: 'True', reason, message }, now);
 }
 

@@ -6,15 +6,15 @@
 import type { JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 import { isBeingDeleted } from '@kruise/client/actions';
-import { type Census, doesCount, isOfJob } from './census.ts';
+import { countsAsFailure, isOfJob, type State } from './census.ts';
 import { formatIndexes, hasIndex, parseIndexes } from './indexes.ts';
 import { indexOf, isFailed, isIndexed, isTracked } from './job-pods.ts';
-import type { Verdict } from './verdict.ts';
+import type { JobResult } from './verdict.ts';
 
 /** Maximum number of uncounted Pods in the status, which keeps the status small and the reconcile short. */
 const maxUncounted = 500;
 
-export type Tally = {
+export type CountingResult = {
   /** Pods that can lose their finalizer once the list is written. */
   readonly released: readonly Pod[];
   readonly counts: Counts;
@@ -27,11 +27,15 @@ export type Counts = Required<Pick<JobStatus, 'succeeded' | 'failed' | 'uncounte
   Pick<JobStatus, 'completedIndexes' | 'failedIndexes'>;
 
 /** Counts Pods, given the result of the Job, if any, and the Pods that are deleted without being counted. */
-export function takeTally(census: Census, verdict: Verdict | undefined, dismissed: ReadonlySet<Pod>): Tally {
-  const { job, uncounted } = census;
-  const tracked = census.pods.filter(isTracked);
-  const held = new Set(tracked.map(({ metadata }) => metadata.uid ?? ''));
-  const before = settled(presentCounts(census), (uid) => !held.has(uid));
+export function countFinishedPods(
+  state: State,
+  result: JobResult | undefined,
+  dismissed: ReadonlySet<Pod>,
+): CountingResult {
+  const { job, uncounted } = state;
+  const tracked = state.pods.filter(isTracked);
+  const trackedUids = new Set(tracked.map(({ metadata }) => metadata.uid ?? ''));
+  const before = settleCounts(recordedCounts(state), (uid) => !trackedUids.has(uid));
   const succeeded = [...(before.uncountedTerminatedPods.succeeded ?? [])];
   const failed = [...(before.uncountedTerminatedPods.failed ?? [])];
   const newIndexes = new Set<number>();
@@ -40,7 +44,7 @@ export function takeTally(census: Census, verdict: Verdict | undefined, dismisse
   const released: Pod[] = [];
   let isPartial = false;
   for (const pod of isIndexed(job) ? tracked.toSorted(byIndex) : tracked) {
-    if (dismissed.has(pod) || !canBeReleased(census, verdict, pod)) continue;
+    if (dismissed.has(pod) || !canBeReleased(state, result, pod)) continue;
     released.push(pod);
     const { uid = '' } = pod.metadata;
     if (pod.status?.phase === 'Succeeded' && !uncounted.failed.has(uid)) {
@@ -48,8 +52,8 @@ export function takeTally(census: Census, verdict: Verdict | undefined, dismisse
       // An index in the status is counted; its Pod need not be listed.
       if (!isIndexed(job)) pushNew(succeeded, uncounted.succeeded, uid);
       else if (isOfJob(job, pod) && !hasIndex(previous, index!)) newIndexes.add(index!);
-    } else if (isFailed(job, pod) || (verdict && !verdict.isSuccess)) {
-      if (isOfJob(job, pod) && doesCount(job, pod)) pushNew(failed, uncounted.failed, uid);
+    } else if (isFailed(job, pod) || (result && !result.isSuccess)) {
+      if (isOfJob(job, pod) && countsAsFailure(job, pod)) pushNew(failed, uncounted.failed, uid);
     }
     isPartial = newIndexes.size + succeeded.length + failed.length >= maxUncounted;
     if (isPartial) break;
@@ -58,7 +62,7 @@ export function takeTally(census: Census, verdict: Verdict | undefined, dismisse
 }
 
 /** Returns the counts after some Pods lost their finalizer. */
-export function settled(counts: Counts, isReleased: (uid: string) => boolean): Counts {
+export function settleCounts(counts: Counts, isReleased: (uid: string) => boolean): Counts {
   const { succeeded = [], failed = [] } = counts.uncountedTerminatedPods;
   const [leftSucceeded, leftFailed] = [succeeded, failed].map((uids) => uids.filter((uid) => !isReleased(uid)));
   const isIndexedCount = counts.completedIndexes !== undefined;
@@ -70,7 +74,7 @@ export function settled(counts: Counts, isReleased: (uid: string) => boolean): C
   };
 }
 
-function presentCounts({ job, succeeded, succeededIndexes, failedIndexes }: Census): Counts {
+function recordedCounts({ job, succeeded, succeededIndexes, failedIndexes }: State): Counts {
   const { status } = job;
   return {
     succeeded: isIndexed(job) ? succeeded : (status?.succeeded ?? 0),
@@ -81,8 +85,8 @@ function presentCounts({ job, succeeded, succeededIndexes, failedIndexes }: Cens
   };
 }
 
-function canBeReleased({ job, toBeReplaced }: Census, verdict: Verdict | undefined, pod: Pod): boolean {
-  if (verdict || isBeingDeleted(job) || pod.status?.phase === 'Succeeded') return true;
+function canBeReleased({ job, toBeReplaced }: State, result: JobResult | undefined, pod: Pod): boolean {
+  if (result || isBeingDeleted(job) || pod.status?.phase === 'Succeeded') return true;
   if (!isFailed(job, pod)) return false;
   // The replacement needs the failure count of its predecessor.
   const index = indexOf(pod);

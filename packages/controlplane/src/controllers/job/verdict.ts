@@ -2,38 +2,38 @@
 import type { Job, SuccessPolicy } from '@kruise/api/batch/job';
 import { findCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { type Census, completionsOf } from './census.ts';
-import { judge } from './failure-policy.ts';
+import { completionsOf, type State } from './census.ts';
+import { applyFailurePolicy } from './failure-policy.ts';
 import { countCommon, countIndexes, type IndexSet, parseIndexes } from './indexes.ts';
 import { isIndexed, isSuspended } from './job-pods.ts';
 
 /** Result of a Job. */
-export type Verdict = {
+export type JobResult = {
   readonly isSuccess: boolean;
   readonly reason: string;
   readonly message: string;
   /** The status of the Job already contains the result. */
-  readonly isKnown: boolean;
+  readonly isRecorded: boolean;
 };
 
 /** Returns the result of a Job regardless of its active Pods. The order matters, because several rules may apply. */
-export function verdictOf(census: Census, now: Instant): Verdict | undefined {
-  const { job } = census;
+export function findResult(state: State, now: Instant): JobResult | undefined {
+  const { job } = state;
   return (
-    knownVerdict(job) ??
-    failed(policyFailure(census)) ??
-    failed(backoffFailure(census)) ??
+    recordedResult(job) ??
+    failed(policyFailure(state)) ??
+    failed(backoffFailure(state)) ??
     failed(deadlineFailure(job, now)) ??
-    failed(indexFailure(census)) ??
-    policySuccess(census)
+    failed(indexFailure(state)) ??
+    policySuccess(state)
   );
 }
 
 /** Returns the result of a Job with a number of remaining active Pods: it is complete if no work is left. */
-export function completionOf({ job, succeeded }: Census, active: number): Verdict | undefined {
+export function completionOf({ job, succeeded }: State, active: number): JobResult | undefined {
   const isDone = succeeded >= (job.spec?.completions ?? 1) && active === 0;
   const message = 'Reached expected number of succeeded pods';
-  return isDone ? { isSuccess: true, reason: 'CompletionsReached', message, isKnown: false } : undefined;
+  return isDone ? { isSuccess: true, reason: 'CompletionsReached', message, isRecorded: false } : undefined;
 }
 
 /** Returns the seconds until the Job exceeds its active deadline. */
@@ -44,36 +44,36 @@ export function secondsUntilDeadline({ spec, status }: Job, now: Instant): numbe
   return Number(activeDeadlineSeconds) - (now - startedAt) / 1000;
 }
 
-type Fault = { readonly reason: string; readonly message: string };
+type Failure = { readonly reason: string; readonly message: string };
 
-function failed(fault: Fault | undefined): Verdict | undefined {
-  return fault && { ...fault, isSuccess: false, isKnown: false };
+function failed(failure: Failure | undefined): JobResult | undefined {
+  return failure && { ...failure, isSuccess: false, isRecorded: false };
 }
 
-function knownVerdict({ status }: Job): Verdict | undefined {
+function recordedResult({ status }: Job): JobResult | undefined {
   for (const type of ['SuccessCriteriaMet', 'FailureTarget']) {
     const condition = findCondition(status?.conditions, type);
     if (condition?.status !== 'True') continue;
     const { reason = '', message = '' } = condition;
-    return { isSuccess: type === 'SuccessCriteriaMet', reason, message, isKnown: true };
+    return { isSuccess: type === 'SuccessCriteriaMet', reason, message, isRecorded: true };
   }
   return undefined;
 }
 
-function policyFailure({ job, ended }: Census): Fault | undefined {
+function policyFailure({ job, ended }: State): Failure | undefined {
   const policy = job.spec?.podFailurePolicy;
   if (!policy) return undefined;
   for (const pod of ended.failed) {
-    const { action, message } = judge(policy, pod);
+    const { action, message } = applyFailurePolicy(policy, pod);
     if (action === 'FailJob') return { reason: 'PodFailurePolicy', message };
   }
   return undefined;
 }
 
-function backoffFailure({ job, pods, failed: failures }: Census): Fault | undefined {
+function backoffFailure({ job, pods, failed: failures }: State): Failure | undefined {
   const { backoffLimit = 6, template } = job.spec ?? {};
-  const fault = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' };
-  if (failures > backoffLimit) return fault;
+  const failure = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' };
+  if (failures > backoffLimit) return failure;
   if (template?.spec?.restartPolicy !== 'OnFailure') return undefined;
   let restarts = 0;
   for (const { status } of pods) {
@@ -82,32 +82,32 @@ function backoffFailure({ job, pods, failed: failures }: Census): Fault | undefi
       restarts += each.restartCount ?? 0;
     }
   }
-  return restarts > 0 && restarts >= backoffLimit ? fault : undefined;
+  return restarts > 0 && restarts >= backoffLimit ? failure : undefined;
 }
 
-function deadlineFailure(job: Job, now: Instant): Fault | undefined {
+function deadlineFailure(job: Job, now: Instant): Failure | undefined {
   const seconds = job.status?.startTime ? secondsUntilDeadline(job, now) : undefined;
   if (seconds === undefined || seconds > 0 || isSuspended(job)) return undefined;
   return { reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' };
 }
 
-function indexFailure({ job, succeededIndexes, failedIndexes }: Census): Fault | undefined {
+function indexFailure({ job, succeededIndexes, failedIndexes }: State): Failure | undefined {
   if (!failedIndexes) return undefined;
-  const given = countIndexes(failedIndexes);
-  if (given > (job.spec?.maxFailedIndexes ?? Number.POSITIVE_INFINITY)) {
+  const failedCount = countIndexes(failedIndexes);
+  if (failedCount > (job.spec?.maxFailedIndexes ?? Number.POSITIVE_INFINITY)) {
     const message = 'Job has exceeded the specified maximal number of failed indexes';
     return { reason: 'MaxFailedIndexesExceeded', message };
   }
-  const isOver = given > 0 && given + countIndexes(succeededIndexes) >= completionsOf(job);
+  const isOver = failedCount > 0 && failedCount + countIndexes(succeededIndexes) >= completionsOf(job);
   return isOver ? { reason: 'FailedIndexes', message: 'Job has failed indexes' } : undefined;
 }
 
-function policySuccess({ job, succeededIndexes }: Census): Verdict | undefined {
+function policySuccess({ job, succeededIndexes }: State): JobResult | undefined {
   if (!isIndexed(job) || succeededIndexes.length === 0) return undefined;
   const rules = job.spec?.successPolicy?.rules ?? [];
   const index = rules.findIndex((rule) => matches(rule, succeededIndexes, completionsOf(job)));
   if (index < 0) return undefined;
-  return { isSuccess: true, reason: 'SuccessPolicy', message: `Matched rules at index ${index}`, isKnown: false };
+  return { isSuccess: true, reason: 'SuccessPolicy', message: `Matched rules at index ${index}`, isRecorded: false };
 }
 
 type SuccessRule = NonNullable<SuccessPolicy['rules']>[number];

@@ -6,7 +6,7 @@ import { isPodReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { createPod, deletePod } from '../pod-control.ts';
 import { backoffMs, indexBackoffMs } from './backoff.ts';
-import { type Census, completionsOf, doesCount, indexesOfPods, isOfJob } from './census.ts';
+import { completionsOf, countsAsFailure, indexesOfPods, isOfJob, type State } from './census.ts';
 import { firstMissing, union } from './indexes.ts';
 import {
   failuresBefore,
@@ -21,7 +21,7 @@ import {
 } from './job-pods.ts';
 
 /** Pod actions and the resulting Pod numbers. */
-export type Workforce = {
+export type ActivePods = {
   readonly actions: readonly Action[];
   /** Pods that are deleted without being counted. */
   readonly dismissed: ReadonlySet<Pod>;
@@ -35,11 +35,11 @@ export type Workforce = {
 };
 
 /** Maximum number of Pods created or deleted in one reconcile. */
-const maxPodsPerPass = 500;
+const maxPodsPerReconcile = 500;
 const minWaitMs = 1000;
 
 /** Keeps all Pods. */
-export function unchanged({ active, terminating }: Census): Workforce {
+export function keepAll({ active, terminating }: State): ActivePods {
   return {
     actions: [],
     dismissed: new Set(),
@@ -50,30 +50,30 @@ export function unchanged({ active, terminating }: Census): Workforce {
 }
 
 /** Deletes all Pods of a finished Job; they are counted as usual. */
-export function ended(census: Census): Workforce {
-  const { job, active } = census;
-  return { ...without(census, active), actions: active.map((pod) => deletePod(job, pod)), dismissed: new Set() };
+export function deleteAll(state: State): ActivePods {
+  const { job, active } = state;
+  return { ...countsWithout(state, active), actions: active.map((pod) => deletePod(job, pod)), dismissed: new Set() };
 }
 
 /** Adjusts the number of active Pods to the remaining work. */
-export function adjusted(census: Census, now: Instant): Workforce {
-  const { job, active } = census;
-  if (isSuspended(job)) return dismiss(census, active);
-  const wanted = wantedCount(census);
-  const surplus = surplusOf(census, Math.max(0, active.length - wanted));
+export function adjustPods(state: State, now: Instant): ActivePods {
+  const { job, active } = state;
+  if (isSuspended(job)) return deleteSurplus(state, active);
+  const wanted = desiredActiveCount(state);
+  const surplus = surplusOf(state, Math.max(0, active.length - wanted));
   // One reconcile either deletes or creates: deleted Pods may make room for new ones.
   if (surplus.length > 0) {
-    const isPartial = surplus.length > maxPodsPerPass;
-    return { ...dismiss(census, surplus.slice(0, maxPodsPerPass)), isPartial };
+    const isPartial = surplus.length > maxPodsPerReconcile;
+    return { ...deleteSurplus(state, surplus.slice(0, maxPodsPerReconcile)), isPartial };
   }
-  const leaving = replacesFailedOnly(job) ? census.terminating.length : 0;
-  const missing = wanted - leaving - active.length;
-  if (missing <= 0) return unchanged(census);
-  const isPartial = missing > maxPodsPerPass;
-  return { ...engage(census, Math.min(missing, maxPodsPerPass), now), isPartial };
+  const terminatingCount = replacesFailedOnly(job) ? state.terminating.length : 0;
+  const missing = wanted - terminatingCount - active.length;
+  if (missing <= 0) return keepAll(state);
+  const isPartial = missing > maxPodsPerReconcile;
+  return { ...createMissing(state, Math.min(missing, maxPodsPerReconcile), now), isPartial };
 }
 
-function wantedCount({ job, active, succeeded }: Census): number {
+function desiredActiveCount({ job, active, succeeded }: State): number {
   const { parallelism = 1, completions } = job.spec ?? {};
   // Without completions, the first success ends the Job; active Pods may finish.
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
@@ -81,28 +81,28 @@ function wantedCount({ job, active, succeeded }: Census): number {
 }
 
 /** Returns the Pods that are not needed, and more of the active Pods up to the surplus. */
-function surplusOf({ job, active }: Census, atLeast: number): readonly Pod[] {
-  const rank = (pods: readonly Pod[]) => rankForDeletion(pods, { heedsCost: false });
+function surplusOf({ job, active }: State, atLeast: number): readonly Pod[] {
+  const rank = (pods: readonly Pod[]) => rankForDeletion(pods, { usesDeletionCost: false });
   if (!isIndexed(job)) return atLeast > 0 ? rank(active).slice(0, atLeast) : [];
-  const [useful, useless] = [active.filter((pod) => isOfJob(job, pod)), active.filter((pod) => !isOfJob(job, pod))];
-  const goes: Pod[] = [...useless];
-  const stays: Pod[] = [];
-  for (const pods of Map.groupBy(useful, indexOf).values()) {
+  const [valid, invalid] = [active.filter((pod) => isOfJob(job, pod)), active.filter((pod) => !isOfJob(job, pod))];
+  const victims: Pod[] = [...invalid];
+  const kept: Pod[] = [];
+  for (const pods of Map.groupBy(valid, indexOf).values()) {
     const ranked = pods.length > 1 ? rank(pods) : pods;
-    goes.push(...ranked.slice(0, -1));
-    stays.push(...ranked.slice(-1));
+    victims.push(...ranked.slice(0, -1));
+    kept.push(...ranked.slice(-1));
   }
-  return goes.length < atLeast ? [...goes, ...rank(stays).slice(0, atLeast - goes.length)] : goes;
+  return victims.length < atLeast ? [...victims, ...rank(kept).slice(0, atLeast - victims.length)] : victims;
 }
 
 /** Deletes surplus Pods. They lose their finalizer first, so that none of them counts as failed. */
-function dismiss(census: Census, pods: readonly Pod[]): Workforce {
-  const actions = [...pods.filter(isTracked).map(release), ...pods.map((pod) => deletePod(census.job, pod))];
-  return { ...without(census, pods), actions, dismissed: new Set(pods) };
+function deleteSurplus(state: State, pods: readonly Pod[]): ActivePods {
+  const actions = [...pods.filter(isTracked).map(release), ...pods.map((pod) => deletePod(state.job, pod))];
+  return { ...countsWithout(state, pods), actions, dismissed: new Set(pods) };
 }
 
-function without(census: Census, pods: readonly Pod[]): Omit<Workforce, 'actions' | 'dismissed'> {
-  const { active, ready, terminating } = unchanged(census);
+function countsWithout(state: State, pods: readonly Pod[]): Omit<ActivePods, 'actions' | 'dismissed'> {
+  const { active, ready, terminating } = keepAll(state);
   return {
     active: active - pods.length,
     ready: ready - pods.filter(isPodReady).length,
@@ -111,10 +111,10 @@ function without(census: Census, pods: readonly Pod[]): Omit<Workforce, 'actions
 }
 
 /** Creates Pods, unless the backoff is active. */
-function engage(census: Census, count: number, now: Instant): Workforce {
-  const { job } = census;
-  const { pods, waitMs } = isIndexed(job) ? forIndexes(census, count, now) : alike(census, count, now);
-  const present = unchanged(census);
+function createMissing(state: State, count: number, now: Instant): ActivePods {
+  const { job } = state;
+  const { pods, waitMs } = isIndexed(job) ? podsForIndexes(state, count, now) : nonIndexedPods(state, count, now);
+  const present = keepAll(state);
   return {
     ...present,
     actions: pods.map((pod) => createPod(job, pod)),
@@ -123,17 +123,17 @@ function engage(census: Census, count: number, now: Instant): Workforce {
   };
 }
 
-type Recruits = { readonly pods: readonly Pod[]; readonly waitMs: number };
+type NewPods = { readonly pods: readonly Pod[]; readonly waitMs: number };
 
-function alike({ job, ended: pods }: Census, count: number, now: Instant): Recruits {
+function nonIndexedPods({ job, ended: pods }: State, count: number, now: Instant): NewPods {
   const waitMs = backoffMs(pods, now);
   return waitMs > 0 ? { pods: [], waitMs } : { pods: Array.from({ length: count }, () => jobPod(job)), waitMs };
 }
 
-function forIndexes(census: Census, count: number, now: Instant): Recruits {
-  const { job, active, terminating, succeededIndexes, failedIndexes, toBeReplaced } = census;
+function podsForIndexes(state: State, count: number, now: Instant): NewPods {
+  const { job, active, terminating, succeededIndexes, failedIndexes, toBeReplaced } = state;
   const isPerIndex = failedIndexes !== undefined;
-  const globalMs = isPerIndex ? 0 : backoffMs(census.ended, now);
+  const globalMs = isPerIndex ? 0 : backoffMs(state.ended, now);
   if (globalMs > 0) return { pods: [], waitMs: globalMs };
   const taken = union(
     succeededIndexes,
@@ -149,14 +149,14 @@ function forIndexes(census: Census, count: number, now: Instant): Recruits {
   const due = indexes.filter((_, position) => waits[position] === 0);
   const pending = waits.filter((wait) => wait > 0);
   return {
-    pods: due.map((index) => podFor(index, failuresAfter(census, toBeReplaced.get(index)))),
+    pods: due.map((index) => podFor(index, failuresAfter(state, toBeReplaced.get(index)))),
     waitMs: pending.length > 0 ? Math.min(...pending) : 0,
   };
 }
 
 /** Returns the failure counts that the replacement of a Pod starts with. */
-function failuresAfter({ job }: Census, replaced: Pod | undefined): ReturnType<typeof failuresBefore> {
+function failuresAfter({ job }: State, replaced: Pod | undefined): ReturnType<typeof failuresBefore> {
   if (!replaced) return { counted: 0, ignored: 0 };
   const { counted, ignored } = failuresBefore(replaced);
-  return doesCount(job, replaced) ? { counted: counted + 1, ignored } : { counted, ignored: ignored + 1 };
+  return countsAsFailure(job, replaced) ? { counted: counted + 1, ignored } : { counted, ignored: ignored + 1 };
 }

@@ -3,11 +3,11 @@ import type { Client } from '@kruise/client/client';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { listAll } from '@kruise/client/pages';
 import { isMethodNotAllowed, isNotFound } from '@kruise/machinery/status';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import type { Remainder } from './decide.ts';
 
 /** Remaining objects of a resource, and the resourceVersion to watch from. */
-export type Left = Remainder & {
+export type RemainingContent = Remainder & {
   readonly kind: DynamicKind;
   readonly names: readonly string[];
   readonly version: string;
@@ -16,10 +16,14 @@ export type Left = Remainder & {
 export type Place = { readonly namespace: string; readonly graceSeconds: number; readonly signal: AbortSignal };
 
 /** Maximum number of concurrent deletions of one resource that does not support deletecollection. */
-const deletionsAtATime = 20;
+const maxConcurrentDeletions = 20;
 
 /** Deletes all objects of a resource in a namespace; returns the remaining ones, or undefined if none remain. */
-export async function empty(client: Client, kind: DynamicKind, place: Place): Promise<Left | undefined> {
+export async function deleteContent(
+  client: Client,
+  kind: DynamicKind,
+  place: Place,
+): Promise<RemainingContent | undefined> {
   const { namespace, graceSeconds, signal } = place;
   const none = { kind, resource: kind, count: 0, finalizers: new Map(), graceSeconds, names: [], version: '' };
   try {
@@ -56,8 +60,8 @@ async function removeAll(client: Client, kind: DynamicKind, place: Place, names:
   const { namespace, signal } = place;
   // Dependents are in the same namespace and are deleted anyway.
   const options = { propagationPolicy: 'Background', signal } as const;
-  if (kind.verbs.includes('deletecollection')) return client.deleteMany(kind, { namespace }, options);
-  await someAtATime(names, deletionsAtATime, async (name) => {
+  if (kind.verbs.includes('deletecollection')) return client.deleteCollection(kind, { namespace }, options);
+  await mapConcurrently(names, maxConcurrentDeletions, async (name) => {
     try {
       await client.delete(kind, { namespace, name }, options);
     } catch (error) {
@@ -71,9 +75,9 @@ function isUnsupported(error: unknown): boolean {
 }
 
 /** Resolves with true when all remaining objects are gone; with false if the watch failed. */
-export async function gone(
+export async function waitUntilDeleted(
   client: Client,
-  { kind, names, version }: Left,
+  { kind, names, version }: RemainingContent,
   place: Omit<Place, 'graceSeconds'>,
 ): Promise<boolean> {
   const { namespace, signal } = place;

@@ -42,29 +42,29 @@ test('a namespace is deleted with all its content, including custom resources', 
   await using cluster = await startShop();
   const { client } = cluster;
   await defineBox(client);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.create(box, { metadata: inShop('fruit') });
   await client.create(configMap, { metadata: inShop('settings') });
   await client.create(secret, { metadata: inShop('key') });
   await client.create(configMap, { metadata: { name: 'stays', namespace: 'default' } });
 
   await client.delete(namespace, shop);
-  await cluster.pass(1);
+  await cluster.advance(1);
 
   assert.ok(await isGone(cluster));
   for (const kind of [box, configMap, secret]) {
     assert.deepEqual((await client.list(kind, { namespace: 'shop' })).items, []);
   }
   assert.equal((await client.list(configMap, { namespace: 'default' })).items.length, 1);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('the deletion of a namespace is delayed by five seconds, until all API servers reject new content', async () => {
   await using cluster = await startShop({});
   await cluster.client.delete(namespace, shop);
-  await cluster.pass(4);
+  await cluster.advance(4);
   assert.ok(!(await isGone(cluster)));
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.ok(await isGone(cluster));
 });
 
@@ -73,7 +73,7 @@ test('a foreign finalizer keeps the namespace, which reports it, and is deleted 
   const { client } = cluster;
   await client.create(configMap, { metadata: inShop('settings', ['example.com/hold']) });
   await client.delete(namespace, shop);
-  await cluster.pass(60);
+  await cluster.advance(60);
 
   assert.ok(!(await isGone(cluster)));
   assert.equal(
@@ -82,9 +82,9 @@ test('a foreign finalizer keeps the namespace, which reports it, and is deleted 
   );
 
   await client.patch(configMap, inShop('settings'), { metadata: { finalizers: null } }, { type: 'merge' });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.ok(await isGone(cluster), 'the deletion is observed by a watch');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('while a Pod remains, nothing else is deleted', async () => {
@@ -99,7 +99,7 @@ test('while a Pod remains, nothing else is deleted', async () => {
     spec: { selector: { matchLabels: { app: 'shop' } }, template },
   });
   await client.delete(namespace, shop);
-  await cluster.pass(5);
+  await cluster.advance(5);
 
   const till = await client.get(pod, inShop('till'));
   assert.ok(till.metadata.deletionTimestamp);
@@ -111,9 +111,9 @@ test('while a Pod remains, nothing else is deleted', async () => {
   );
 
   await client.delete(pod, inShop('till'), { gracePeriodSeconds: 0 });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.ok(await isGone(cluster), 'the deletion of the last Pod is observed by a watch');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a namespace with foreign finalizers of its own stays empty', async () => {
@@ -122,7 +122,7 @@ test('a namespace with foreign finalizers of its own stays empty', async () => {
   await client.patch(namespace, shop, { metadata: { finalizers: ['example.com/hold'] } }, { type: 'merge' });
   await client.create(configMap, { metadata: inShop('settings') });
   await client.delete(namespace, shop);
-  await cluster.pass(60);
+  await cluster.advance(60);
 
   const { spec, status } = await client.get(namespace, shop);
   assert.deepEqual([spec?.finalizers ?? [], status?.phase], [[], 'Terminating']);
@@ -153,12 +153,12 @@ test('a failed deletion is retried with backoff, and the namespace reports the r
     { client: refused, clock, random: seededRandom(1) },
     stop.signal,
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.delete(namespace, shop);
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.ok(attempts > 5 && attempts < 20, `${attempts} attempts in a minute`);
   assert.match(await conditionOf(cluster, 'NamespaceDeletionContentFailure'), /^ContentDeletionFailed: .*broken/);
   stop.abort();
-  await cluster.pass(0);
+  await cluster.advance(0);
   await running;
 });

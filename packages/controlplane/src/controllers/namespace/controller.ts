@@ -5,23 +5,23 @@ import { type ControllerContext, type Runnable, whenSynced } from '@kruise/clien
 import { discover, preferredKinds } from '@kruise/client/discovery';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import type { Change } from '@kruise/client/informer';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { listAll } from '@kruise/client/pages';
 import { defaultRateLimiter } from '@kruise/client/rate-limiter';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isNotFound } from '@kruise/machinery/status';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import { parseTime } from '@kruise/values/time';
-import { empty, gone, type Left } from './content.ts';
-import { decide, podGraceSeconds, type Standing } from './decide.ts';
+import { deleteContent, type RemainingContent, waitUntilDeleted } from './content.ts';
+import { decide, podGraceSeconds, type State } from './decide.ts';
 
 const uses = [namespace];
 const ownFinalizer = 'kubernetes';
 const defaultDelaySeconds = 5;
 /** Number of resources of one namespace that are deleted concurrently. */
-const resourcesAtATime = 8;
+const maxConcurrentResources = 8;
 
 /** Namespace controller: deletes the content of terminating namespaces, then removes their finalizer. */
 export function namespaceController(delaySeconds = defaultDelaySeconds): Runnable {
@@ -36,7 +36,7 @@ export function namespaceController(delaySeconds = defaultDelaySeconds): Runnabl
       if (signal.aborted) return;
       // Users wait for the deletion of a namespace, so the maximum backoff is one minute.
       const queue = createNamedQueue(context, 'namespace', defaultRateLimiter(clock, { maxMs: 60_000 }));
-      const emptier = createEmptier(context, (key) => queue.add(key), signal);
+      const contentDeleter = createContentDeleter(context, (key) => queue.add(key), signal);
       caches.informer(namespace).handle(
         (change) => {
           if (!wasDeleted(change)) return;
@@ -47,7 +47,7 @@ export function namespaceController(delaySeconds = defaultDelaySeconds): Runnabl
       );
       const onError = (key: Key, error: unknown) =>
         log.error({ controller: 'namespace', key, error }, 'failed to delete namespace content; requeued');
-      await runWorkers(queue, { workers: 10, work: emptier.work, onError }, signal);
+      await runWorkers(queue, { workers: 10, work: contentDeleter.work, onError }, signal);
     },
   };
 }
@@ -60,7 +60,7 @@ function wasDeleted({ type, object, previous }: Change<Namespace>): boolean {
   return type !== 'deleted' && object.metadata.deletionTimestamp != null && !previous?.metadata.deletionTimestamp;
 }
 
-function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) => void, signal: AbortSignal) {
+function createContentDeleter({ client, clock }: ControllerContext, enqueue: (key: Key) => void, signal: AbortSignal) {
   const metadata = createClient(client.transport, { metadataOnly: true });
   /** Watches for the remaining content of namespaces. */
   const waits = new Map<Key, AbortController>();
@@ -68,45 +68,53 @@ function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) =>
   async function work(name: Key): Promise<number | undefined> {
     waits.get(name)?.abort();
     waits.delete(name);
-    const found = await ifThere(client.get(namespace, { name }, { signal }));
+    const found = await ignoreNotFound(client.get(namespace, { name }, { signal }));
     if (!found?.metadata.deletionTimestamp || !found.spec?.finalizers?.includes(ownFinalizer)) return undefined;
 
     const { kinds, failures } = await discover(client, { signal });
-    const left = await emptyAll(found, preferredKinds(kinds).filter(isEmptied));
-    const standing = decide({ namespace: found, discoveryFailures: failures, remainders: left }, clock.now());
-    await report(found, standing);
-    if (standing.isEmpty) {
+    const remaining = await deleteAllContent(found, preferredKinds(kinds).filter(isDeletable));
+    const state = decide({ namespace: found, discoveryFailures: failures, remainders: remaining }, clock.now());
+    await report(found, state);
+    if (state.isEmpty) {
       await release(found);
       return undefined;
     }
-    listen(name, left);
-    if (standing.errors.length > 0) throw new Error(standing.errors.join(', '));
-    return standing.requeueAfterSeconds;
+    awaitDeletion(name, remaining);
+    if (state.errors.length > 0) throw new Error(state.errors.join(', '));
+    return state.requeueAfterSeconds;
   }
 
   /** Deletes Pods first, so that the objects they use exist until they terminate. */
-  async function emptyAll(found: Namespace, kinds: readonly DynamicKind[]): Promise<readonly Left[]> {
+  async function deleteAllContent(
+    found: Namespace,
+    kinds: readonly DynamicKind[],
+  ): Promise<readonly RemainingContent[]> {
     const { name = '', deletionTimestamp } = found.metadata;
-    const emptyEach = async (each: readonly DynamicKind[], graceSeconds: number): Promise<readonly Left[]> => {
+    const deleteContentOf = async (
+      each: readonly DynamicKind[],
+      graceSeconds: number,
+    ): Promise<readonly RemainingContent[]> => {
       const place = { namespace: name, graceSeconds, signal };
-      const left = await someAtATime(each, resourcesAtATime, (kind) => empty(metadata, kind, place));
-      return left.filter((one) => one !== undefined);
+      const remaining = await mapConcurrently(each, maxConcurrentResources, (kind) =>
+        deleteContent(metadata, kind, place),
+      );
+      return remaining.filter((one) => one !== undefined);
     };
     const { items: pods } = await listAll(client, pod, { namespace: name, signal });
     const graceSeconds = podGraceSeconds(pods, parseTime(deletionTimestamp ?? ''), clock.now());
     const isPod = ({ group, plural }: DynamicKind) => group === pod.group && plural === pod.plural;
     const [podKinds, others] = [kinds.filter(isPod), kinds.filter((kind) => !isPod(kind))];
-    const leftPods = await emptyEach(podKinds, graceSeconds);
-    if (leftPods.some(({ count }) => count > 0)) return leftPods;
-    return [...leftPods, ...(await emptyEach(others, 0))];
+    const remainingPods = await deleteContentOf(podKinds, graceSeconds);
+    if (remainingPods.some(({ count }) => count > 0)) return remainingPods;
+    return [...remainingPods, ...(await deleteContentOf(others, 0))];
   }
 
-  async function report({ metadata: { name = '', uid } }: Namespace, { conditions }: Standing): Promise<void> {
+  async function report({ metadata: { name = '', uid } }: Namespace, { conditions }: State): Promise<void> {
     const change = (current: Namespace): Namespace => {
       const status = { ...current.status, phase: 'Terminating', conditions } as const;
       return current.metadata.uid !== uid || isSame(status, current.status) ? current : { ...current, status };
     };
-    await ifThere(modify(client, namespace, { name }, change, { subresource: 'status', signal }));
+    await ignoreNotFound(updateWithRetry(client, namespace, { name }, change, { subresource: 'status', signal }));
   }
 
   async function release({ metadata: { name = '', uid } }: Namespace): Promise<void> {
@@ -114,32 +122,32 @@ function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) =>
       const finalizers = current.spec?.finalizers?.filter((each) => each !== ownFinalizer) ?? [];
       return current.metadata.uid === uid ? { ...current, spec: { ...current.spec, finalizers } } : current;
     };
-    await ifThere(modify(client, namespace, { name }, change, { subresource: 'finalize', signal }));
+    await ignoreNotFound(updateWithRetry(client, namespace, { name }, change, { subresource: 'finalize', signal }));
   }
 
   /** Enqueues the namespace as soon as all remaining content is gone. */
-  function listen(name: Key, left: readonly Left[]): void {
-    const awaited = left.filter(({ count }) => count > 0);
+  function awaitDeletion(name: Key, remaining: readonly RemainingContent[]): void {
+    const awaited = remaining.filter(({ count }) => count > 0);
     // Content that could not be deleted is not watched; it is retried later.
     if (awaited.length === 0) return;
     const stop = new AbortController();
     const ended = AbortSignal.any([signal, stop.signal]);
     const place = { namespace: name, signal: ended };
     waits.set(name, stop);
-    void Promise.all(awaited.map((each) => gone(metadata, each, place))).then((all) => {
-      if (all.every(Boolean) && !ended.aborted) wake(name);
+    void Promise.all(awaited.map((each) => waitUntilDeleted(metadata, each, place))).then((all) => {
+      if (all.every(Boolean) && !ended.aborted) enqueue(name);
     });
   }
 
   return { work };
 }
 
-function isEmptied({ scope, verbs }: DynamicKind): boolean {
+function isDeletable({ scope, verbs }: DynamicKind): boolean {
   return scope === 'Namespaced' && verbs.includes('delete') && verbs.includes('list');
 }
 
 /** Returns the response to a request; undefined if the object does not exist. */
-async function ifThere<T>(request: Promise<T>): Promise<T | undefined> {
+async function ignoreNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;
   } catch (error) {

@@ -19,8 +19,8 @@ const left = (resource: Remainder['resource'], count: number, more: Partial<Rema
 const held = (...finalizers: [string, number][]) => ({ finalizers: new Map(finalizers) });
 
 /** Returns the conditions that report problems, as text. */
-function troubles(standing: ReturnType<typeof decide>): readonly string[] {
-  return standing.conditions
+function problems(state: ReturnType<typeof decide>): readonly string[] {
+  return state.conditions
     .filter(({ status }) => status === 'True')
     .map(({ reason, message }) => `${reason}: ${message}`);
 }
@@ -30,26 +30,26 @@ const cases: readonly {
   readonly remainders?: readonly Remainder[];
   readonly failures?: readonly { readonly groupVersion: string; readonly message: string }[];
   readonly next: 'go' | 'retry' | number;
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
 }[] = [
-  { name: 'releases an empty namespace', next: 'go', troubles: [] },
+  { name: 'releases an empty namespace', next: 'go', problems: [] },
   {
     name: 'requeues after half the grace period of Pods, plus a second',
     remainders: [left(pods, 1, { graceSeconds: 30 })],
     next: 16,
-    troubles: ['SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances'],
+    problems: ['SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances'],
   },
   {
     name: 'rounds half a grace period down',
     remainders: [left(pods, 2, { graceSeconds: 31 })],
     next: 16,
-    troubles: ['SomeResourcesRemain: Some resources are remaining: pods. has 2 resource instances'],
+    problems: ['SomeResourcesRemain: Some resources are remaining: pods. has 2 resource instances'],
   },
   {
     name: 'estimates fifteen seconds for finalizers, and counts them over all resources',
     remainders: [left(deployments, 2, held(['b/x', 1], ['a/y', 2])), left(pods, 1, held(['b/x', 1]))],
     next: 8,
-    troubles: [
+    problems: [
       'SomeResourcesRemain: Some resources are remaining: deployments.apps has 2 resource instances, pods. has 1 resource instances',
       'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: a/y in 2 resource instances, b/x in 2 resource instances',
     ],
@@ -58,7 +58,7 @@ const cases: readonly {
     name: 'reports an error for objects that remain without finalizers',
     remainders: [left(deployments, 1)],
     next: 'retry',
-    troubles: [
+    problems: [
       'ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: apps/v1, Resource=deployments',
       'SomeResourcesRemain: Some resources are remaining: deployments.apps has 1 resource instances',
     ],
@@ -67,7 +67,7 @@ const cases: readonly {
     name: 'retries failures even if something else is awaited',
     remainders: [left(pods, 0, { error: 'no' }), left(deployments, 1, held(['a', 1]))],
     next: 'retry',
-    troubles: [
+    problems: [
       'ContentDeletionFailed: Failed to delete all resource types, 1 remaining: no',
       'SomeResourcesRemain: Some resources are remaining: deployments.apps has 1 resource instances',
       'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: a in 1 resource instances',
@@ -79,16 +79,16 @@ const cases: readonly {
       { groupVersion: 'metrics.k8s.io/v1beta1', message: 'stale GroupVersion discovery: metrics.k8s.io/v1beta1' },
     ],
     next: 'retry',
-    troubles: [
+    problems: [
       'DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1',
     ],
   },
 ];
-for (const { name, remainders = [], failures = [], next, troubles: expected } of cases) {
+for (const { name, remainders = [], failures = [], next, problems: expected } of cases) {
   test(name, () => {
-    const standing = decide({ namespace, remainders, discoveryFailures: failures }, now);
-    const actual = standing.isEmpty ? 'go' : standing.errors.length > 0 ? 'retry' : standing.requeueAfterSeconds;
-    assert.deepEqual([actual, troubles(standing)], [next, expected]);
+    const state = decide({ namespace, remainders, discoveryFailures: failures }, now);
+    const actual = state.isEmpty ? 'go' : state.errors.length > 0 ? 'retry' : state.requeueAfterSeconds;
+    assert.deepEqual([actual, problems(state)], [next, expected]);
   });
 }
 

@@ -22,7 +22,7 @@ export type Observed = {
 };
 
 /** State of a namespace deletion. */
-export type Standing = {
+export type State = {
   readonly conditions: readonly NamespaceCondition[];
   /** No content remains; the finalizer can be removed. */
   readonly isEmpty: boolean;
@@ -36,16 +36,16 @@ export type Standing = {
 const finalizerSeconds = 15;
 
 /** Derives the conditions of a terminating namespace, and whether its finalizer can be removed. */
-export function decide({ namespace, discoveryFailures, remainders }: Observed, now: Instant): Standing {
+export function decide({ namespace, discoveryFailures, remainders }: Observed, now: Instant): State {
   const contentErrors = remainders.flatMap((remainder) => errorOf(namespace, remainder) ?? []).sort();
-  const claims = [
-    discoveryClaim(discoveryFailures),
-    claim('NamespaceDeletionGroupVersionParsingFailure'),
-    contentClaim(contentErrors),
-    remainingClaim(remainders),
-    finalizersClaim(remainders),
+  const reports = [
+    discoveryReport(discoveryFailures),
+    report('NamespaceDeletionGroupVersionParsingFailure'),
+    contentReport(contentErrors),
+    remainingReport(remainders),
+    finalizersReport(remainders),
   ];
-  const conditions = claims.reduce<readonly NamespaceCondition[]>(
+  const conditions = reports.reduce<readonly NamespaceCondition[]>(
     (before, each) => withCondition(before, each, now),
     namespace.status?.conditions ?? [],
   );
@@ -96,10 +96,10 @@ function errorOf({ metadata }: Namespace, remainder: Remainder): string | undefi
   return `unexpected items still remain in namespace: ${metadata.name} for gvr: ${group}/${version}, Resource=${plural}`;
 }
 
-type Claim = Omit<NamespaceCondition, 'lastTransitionTime'>;
+type ConditionReport = Omit<NamespaceCondition, 'lastTransitionTime'>;
 
 /** Reasons and messages of conditions without errors. */
-const wellReasons: { readonly [type: string]: readonly [reason: string, message: string] } = {
+const successReasons: { readonly [type: string]: readonly [reason: string, message: string] } = {
   NamespaceDeletionDiscoveryFailure: ['ResourcesDiscovered', 'All resources successfully discovered'],
   NamespaceDeletionGroupVersionParsingFailure: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
   NamespaceDeletionContentFailure: [
@@ -110,45 +110,45 @@ const wellReasons: { readonly [type: string]: readonly [reason: string, message:
   NamespaceFinalizersRemaining: ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
 };
 
-function claim(type: string, trouble?: { readonly reason: string; readonly message: string }): Claim {
-  if (trouble) return { type, status: 'True', ...trouble };
-  const [reason, message] = wellReasons[type]!;
+function report(type: string, problem?: { readonly reason: string; readonly message: string }): ConditionReport {
+  if (problem) return { type, status: 'True', ...problem };
+  const [reason, message] = successReasons[type]!;
   return { type, status: 'False', reason, message };
 }
 
-function discoveryClaim(failures: readonly DiscoveryFailure[]): Claim {
+function discoveryReport(failures: readonly DiscoveryFailure[]): ConditionReport {
   const type = 'NamespaceDeletionDiscoveryFailure';
-  if (failures.length === 0) return claim(type);
+  if (failures.length === 0) return report(type);
   const groups = failures.map(({ groupVersion, message }) => `${groupVersion}: ${message}`).sort();
   const message = `Discovery failed for some groups, ${failures.length} failing: unable to retrieve the complete list of server APIs: ${groups.join(', ')}`;
-  return claim(type, { reason: 'DiscoveryFailed', message });
+  return report(type, { reason: 'DiscoveryFailed', message });
 }
 
-function contentClaim(errors: readonly string[]): Claim {
+function contentReport(errors: readonly string[]): ConditionReport {
   const type = 'NamespaceDeletionContentFailure';
-  if (errors.length === 0) return claim(type);
+  if (errors.length === 0) return report(type);
   const message = `Failed to delete all resource types, ${errors.length} remaining: ${errors.join(', ')}`;
-  return claim(type, { reason: 'ContentDeletionFailed', message });
+  return report(type, { reason: 'ContentDeletionFailed', message });
 }
 
-function remainingClaim(remainders: readonly Remainder[]): Claim {
+function remainingReport(remainders: readonly Remainder[]): ConditionReport {
   const type = 'NamespaceContentRemaining';
   const left = remainders
     .filter(({ count }) => count > 0)
     .map(({ resource: { group, plural }, count }) => `${plural}.${group} has ${count} resource instances`)
     .sort();
-  if (left.length === 0) return claim(type);
-  return claim(type, { reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${left.join(', ')}` });
+  if (left.length === 0) return report(type);
+  return report(type, { reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${left.join(', ')}` });
 }
 
-function finalizersClaim(remainders: readonly Remainder[]): Claim {
+function finalizersReport(remainders: readonly Remainder[]): ConditionReport {
   const type = 'NamespaceFinalizersRemaining';
   const totals = new Map<string, number>();
   for (const { finalizers } of remainders) {
     for (const [finalizer, count] of finalizers) totals.set(finalizer, (totals.get(finalizer) ?? 0) + count);
   }
-  if (totals.size === 0) return claim(type);
+  if (totals.size === 0) return report(type);
   const left = Array.from(totals, ([finalizer, count]) => `${finalizer} in ${count} resource instances`).sort();
   const message = `Some content in the namespace has finalizers remaining: ${left.join(', ')}`;
-  return claim(type, { reason: 'SomeFinalizersRemain', message });
+  return report(type, { reason: 'SomeFinalizersRemain', message });
 }

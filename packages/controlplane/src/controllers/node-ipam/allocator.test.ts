@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createBlockRange, createNodeRanges } from './allocator.ts';
 
 const take = (range: ReturnType<typeof createBlockRange>) => {
-  const block = range.take();
+  const block = range.allocate();
   return block && formatPrefix(block);
 };
 
@@ -30,7 +30,7 @@ const occupied: readonly [block: string, left: readonly string[]][] = [
 for (const [block, left] of occupied) {
   test(`with ${block} allocated, ${left.length} of 4 blocks are free`, () => {
     const range = createBlockRange(parsePrefix('10.0.0.0/22'), 24);
-    assert.equal(range.occupy(parsePrefix(block)), left.length < 4);
+    assert.equal(range.reserve(parsePrefix(block)), left.length < 4);
     assert.deepEqual(
       Array.from({ length: left.length + 1 }, () => take(range)),
       [...left, undefined],

@@ -3,7 +3,7 @@ import {
   addressAt,
   containsPrefix,
   formatPrefix,
-  masked,
+  maskPrefix,
   offsetOf,
   overlaps,
   type Prefix,
@@ -14,9 +14,9 @@ import {
 /** A CIDR divided into blocks of equal size. */
 export type BlockRange = {
   /** Allocates the next free block, round robin; undefined if none is free. */
-  take(): Prefix | undefined;
+  allocate(): Prefix | undefined;
   /** Marks the blocks that overlap a block as allocated; returns false if the block is outside of the range. */
-  occupy(block: Prefix): boolean;
+  reserve(block: Prefix): boolean;
   release(block: Prefix): void;
 };
 
@@ -25,22 +25,22 @@ const maxBlocks = 2 ** 16;
 
 /** Creates a range whose blocks are all free. */
 export function createBlockRange(range: Prefix, blockLength: number): BlockRange {
-  const outer = masked(range);
+  const outer = maskPrefix(range);
   const count = Math.min(maxBlocks, 2 ** (blockLength - outer.length));
   const blockSize = prefixSize({ address: outer.address, length: blockLength });
-  const taken = new Uint8Array(count);
+  const allocated = new Uint8Array(count);
   let free = count;
   let next = 0;
 
   const set = (index: number, value: 0 | 1) => {
-    if (taken[index] === value) return;
-    taken[index] = value;
+    if (allocated[index] === value) return;
+    allocated[index] = value;
     free += value === 1 ? -1 : 1;
   };
   /** Returns the first and last index of the blocks that overlap a block. */
   const covered = (block: Prefix): readonly [number, number] | undefined => {
     if (block.address.family !== outer.address.family || !overlaps(outer, block)) return undefined;
-    const inner = containsPrefix(outer, block) ? masked(block) : outer;
+    const inner = containsPrefix(outer, block) ? maskPrefix(block) : outer;
     const first = offsetOf(outer, inner.address) / blockSize;
     const last = (offsetOf(outer, inner.address) + prefixSize(inner) - 1n) / blockSize;
     return [Number(first), Math.min(count - 1, Number(last))];
@@ -53,16 +53,16 @@ export function createBlockRange(range: Prefix, blockLength: number): BlockRange
   };
 
   return {
-    take() {
+    allocate() {
       if (free === 0) return undefined;
-      while (taken[next] === 1) next = (next + 1) % count;
+      while (allocated[next] === 1) next = (next + 1) % count;
       const index = next;
       set(index, 1);
       // A released block is not reused until the round robin reaches it again: Pods of its former node may still exist.
       next = (next + 1) % count;
       return { address: addressAt(outer, BigInt(index) * blockSize), length: blockLength };
     },
-    occupy: (block) => mark(block, 1),
+    reserve: (block) => mark(block, 1),
     release: (block) => void mark(block, 0),
   };
 }
@@ -70,7 +70,7 @@ export function createBlockRange(range: Prefix, blockLength: number): BlockRange
 /** Blocks of each node. */
 export type NodeRanges = {
   /** Records the blocks of a node. */
-  occupy(name: string, blocks: readonly string[]): void;
+  reserve(name: string, blocks: readonly string[]): void;
   /** Returns the blocks of a node, the same ones until they are released; undefined if a range is exhausted. */
   blocksFor(name: string): readonly string[] | undefined;
   release(name: string): void;
@@ -86,7 +86,7 @@ export type NodeRangesOptions = {
   readonly blockLengths?: BlockLengths | undefined;
 };
 
-const usualBlockLengths = { 4: 24, 6: 64 } as const;
+const defaultBlockLengths = { 4: 24, 6: 64 } as const;
 
 export function createNodeRanges({
   clusterRanges,
@@ -96,20 +96,20 @@ export function createNodeRanges({
   const ranges = clusterRanges.map((text) => {
     const range = parseLegacyPrefix(text);
     const { family } = range.address;
-    return createBlockRange(range, Math.max(range.length, blockLengths[family] ?? usualBlockLengths[family]));
+    return createBlockRange(range, Math.max(range.length, blockLengths[family] ?? defaultBlockLengths[family]));
   });
-  for (const text of serviceRanges) for (const range of ranges) range.occupy(parseLegacyPrefix(text));
+  for (const text of serviceRanges) for (const range of ranges) range.reserve(parseLegacyPrefix(text));
   const byNode = new Map<string, readonly string[]>();
 
   const releaseBlocks = (blocks: readonly string[]) => {
     for (const [index, block] of blocks.entries()) ranges[index]?.release(parseLegacyPrefix(block));
   };
   return {
-    occupy(name, blocks) {
+    reserve(name, blocks) {
       const reserved = byNode.get(name);
       if (reserved === blocks || reserved?.join() === blocks.join()) return;
       if (reserved) releaseBlocks(reserved);
-      for (const [index, block] of blocks.entries()) ranges[index]?.occupy(parseLegacyPrefix(block));
+      for (const [index, block] of blocks.entries()) ranges[index]?.reserve(parseLegacyPrefix(block));
       byNode.set(name, blocks);
     },
     blocksFor(name) {
@@ -117,7 +117,7 @@ export function createNodeRanges({
       if (reserved) return reserved;
       const blocks: string[] = [];
       for (const range of ranges) {
-        const block = range.take();
+        const block = range.allocate();
         if (!block) {
           releaseBlocks(blocks);
           return undefined;

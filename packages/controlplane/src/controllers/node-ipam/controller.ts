@@ -1,5 +1,5 @@
 import { type Node, node } from '@kruise/api/core/node';
-import { announced, isBeingDeleted, patch, record } from '@kruise/client/actions';
+import { isBeingDeleted, patch, record, withOutcomeEvents } from '@kruise/client/actions';
 import { type Controller, type Decision, defineController } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -13,24 +13,24 @@ const retrySeconds = 10;
 /** Node IPAM controller: allocates Pod CIDRs to nodes. */
 export function nodeIpamController(options: NodeRangesOptions): Controller {
   const ranges = createNodeRanges(options);
-  let isInformed = false;
+  let isInitialized = false;
 
   function observe(caches: Caches, key: Key): Observed | undefined {
     const nodes = caches.of(node);
     // Existing allocations must be recorded before the first allocation after a restart.
-    if (!isInformed) for (const each of nodes.list()) note(each);
-    isInformed = true;
+    if (!isInitialized) for (const each of nodes.list()) recordBlocks(each);
+    isInitialized = true;
     const found = nodes.get(key);
     if (!found) {
       ranges.release(key);
       return undefined;
     }
-    note(found);
+    recordBlocks(found);
     if (isBeingDeleted(found) || found.spec?.podCIDRs?.length) return undefined;
     return { node: found, blocks: ranges.blocksFor(key) };
   }
-  function note({ metadata, spec }: Node): void {
-    if (spec?.podCIDRs?.length) ranges.occupy(metadata.name ?? '', spec.podCIDRs);
+  function recordBlocks({ metadata, spec }: Node): void {
+    if (spec?.podCIDRs?.length) ranges.reserve(metadata.name ?? '', spec.podCIDRs);
   }
 
   return defineController({
@@ -47,7 +47,9 @@ export function nodeIpamController(options: NodeRangesOptions): Controller {
 export function decide({ node: found, blocks }: Observed): Decision<Node['status']> {
   if (blocks) {
     const assignment = patch(found, { spec: { podCIDR: blocks[0], podCIDRs: blocks } });
-    return { actions: [announced(assignment, { about: found, failed: statusChange(found, 'CIDRAssignmentFailed') })] };
+    return {
+      actions: [withOutcomeEvents(assignment, { about: found, failed: statusChange(found, 'CIDRAssignmentFailed') })],
+    };
   }
   return {
     actions: [record({ about: found, ...statusChange(found, 'CIDRNotAvailable') })],

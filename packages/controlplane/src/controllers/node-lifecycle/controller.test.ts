@@ -44,7 +44,7 @@ async function passWith(cluster: Cluster, alive: readonly string[], seconds: num
         .patch(lease, reference, { spec }, { type: 'merge' })
         .catch(() => client.create(lease, { metadata: reference, spec }));
     }
-    await cluster.pass(Math.min(10, seconds - passed));
+    await cluster.advance(Math.min(10, seconds - passed));
   }
 }
 
@@ -75,7 +75,7 @@ test('a node with an updated status loses its taint, without kubelet or lease', 
   await cluster.client.create(node, { metadata: { name: 'a' } });
   const conditions = [{ type: 'Ready', status: 'False' }];
   await cluster.client.patch(node, { name: 'a' }, { status: { conditions } }, { type: 'merge', subresource: 'status' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(taintsOf(await cluster.client.get(node, { name: 'a' })), ['not-ready:NoSchedule']);
 
   const ready = [{ type: 'Ready', status: 'True' }];
@@ -85,9 +85,9 @@ test('a node with an updated status loses its taint, without kubelet or lease', 
     { status: { conditions: ready } },
     { type: 'merge', subresource: 'status' },
   );
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(taintsOf(await cluster.client.get(node, { name: 'a' })), []);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a node without heartbeats is tainted, and its Pods are evicted after their toleration time', async () => {
@@ -133,7 +133,7 @@ test('a node without heartbeats is tainted, and its Pods are evicted after their
     'Normal RegisteredNode: Node a event: Registered Node a in Controller',
     'Normal NodeNotReady: Node a status is now: NodeNotReady',
   ]);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a node that recovers in time keeps its Pods', async () => {
@@ -186,7 +186,7 @@ test('Pods of a node that was unready before the start are marked as not ready',
   const conditions = [{ type: 'Ready', status: 'Unknown' }];
   await cluster.client.patch(node, { name: 'a' }, { status: { conditions } }, { type: 'merge', subresource: 'status' });
   await cluster.run(controllers);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const untold = await cluster.client.get(pod, { namespace: 'default', name: 'untold' });
   assert.equal(untold.status?.conditions?.[0]?.status, 'False');
 });
@@ -222,5 +222,5 @@ test('a deleted node is removed from the monitor', async () => {
   assert.ok(
     (await eventsOf(cluster, 'a')).includes('Normal RemovingNode: Node a event: Removing Node a from Controller'),
   );
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

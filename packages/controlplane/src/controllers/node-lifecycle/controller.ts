@@ -4,7 +4,7 @@ import { decide } from './decide.ts';
 import { type MonitorSettings, nodeMonitor } from './monitor.ts';
 
 /** Defaults of kube-controller-manager's flags. */
-export const usualMonitorSettings: MonitorSettings = {
+export const defaultMonitorSettings: MonitorSettings = {
   periodSeconds: 5,
   monitorGraceSeconds: 50,
   startupGraceSeconds: 60,
@@ -25,5 +25,5 @@ const nodeTaintsController = defineController({
 });
 
 export function nodeLifecycleControllers(settings: Partial<MonitorSettings> = {}): readonly (Controller | Runnable)[] {
-  return [nodeTaintsController, nodeMonitor({ ...usualMonitorSettings, ...settings })];
+  return [nodeTaintsController, nodeMonitor({ ...defaultMonitorSettings, ...settings })];
 }

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Lease } from '@kruise/api/coordination/lease';
 import type { Node } from '@kruise/api/core/node';
 import { formatMicroTime, formatTime } from '@kruise/values/time';
-import { conditionsOfSilent, type Health, noticed } from './health.ts';
+import { type Health, observeHealth, unknownConditionsOf } from './health.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const at = (seconds: number) => start + seconds * 1000;
-const patience = { monitorGraceSeconds: 50, startupGraceSeconds: 60 };
+const gracePeriods = { monitorGraceSeconds: 50, startupGraceSeconds: 60 };
 
 function node(ready?: { status: string; heartbeat: number }): Node {
   const condition = ready && {
@@ -121,8 +121,8 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
 for (const [name, looks, heardAt] of signs) {
   test(name, () => {
     let health: Health | undefined;
-    for (const look of looks) health = noticed(health, look.node, look.lease, at(look.at));
-    assert.equal((health!.heardAt - start) / 1000, heardAt);
+    for (const look of looks) health = observeHealth(health, look.node, look.lease, at(look.at));
+    assert.equal((health!.lastHeartbeatAt - start) / 1000, heardAt);
   });
 }
 
@@ -145,8 +145,8 @@ const silences: readonly [name: string, node: Node, silentSeconds: number, condi
 ];
 for (const [name, silent, seconds, expected] of silences) {
   test(name, () => {
-    const health = noticed(undefined, silent, undefined, start);
-    const conditions = conditionsOfSilent(silent, health, patience, at(seconds));
+    const health = observeHealth(undefined, silent, undefined, start);
+    const conditions = unknownConditionsOf(silent, health, gracePeriods, at(seconds));
     assert.equal(conditions?.map(({ type, reason }) => `${type} ${reason}`).join(', '), expected);
     assert.ok(conditions?.every(({ status }) => status === 'Unknown') ?? true);
   });
@@ -158,7 +158,7 @@ test('foreign conditions are unchanged', () => {
     { type: 'NetworkUnavailable', status: 'False' },
   ];
   const silent: Node = { ...node(), status: { conditions } };
-  const health = noticed(undefined, silent, undefined, start);
-  const after = conditionsOfSilent(silent, health, patience, at(51));
+  const health = observeHealth(undefined, silent, undefined, start);
+  const after = unknownConditionsOf(silent, health, gracePeriods, at(51));
   assert.equal(after?.[1], conditions[1]);
 });

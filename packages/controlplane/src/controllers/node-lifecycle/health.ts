@@ -10,21 +10,21 @@ import { formatTime, type Instant, parseMicroTime, parseTime } from '@kruise/val
 /** Health of a node that is kept between monitor periods. */
 export type Health = {
   /** Time of the last observed heartbeat. */
-  readonly heardAt: Instant;
+  readonly lastHeartbeatAt: Instant;
   /** The Ready condition and the lease as last observed. */
   readonly ready: NodeCondition | undefined;
   readonly renewedAt: Instant | undefined;
 };
 
 /** Grace periods without heartbeats. */
-export type Patience = {
+export type GracePeriods = {
   readonly monitorGraceSeconds: number;
   /** Grace period of a node that never reported its status. */
   readonly startupGraceSeconds: number;
 };
 
 /** Updates the health of a node with the observed node and lease. */
-export function noticed(
+export function observeHealth(
   known: Health | undefined,
   { metadata, status }: Node,
   lease: Lease | undefined,
@@ -34,15 +34,19 @@ export function noticed(
   const renewedAt = lease?.spec?.renewTime ? parseMicroTime(lease.spec.renewTime) : undefined;
   const isRenewed = renewedAt !== undefined && (known?.renewedAt === undefined || known.renewedAt < renewedAt);
   if (known === undefined && ready === undefined && !isRenewed) {
-    const heardAt = metadata.creationTimestamp ? parseTime(metadata.creationTimestamp) : now;
-    return { heardAt, ready, renewedAt };
+    const lastHeartbeatAt = metadata.creationTimestamp ? parseTime(metadata.creationTimestamp) : now;
+    return { lastHeartbeatAt, ready, renewedAt };
   }
-  const isAlive = known === undefined || isRenewed || isSignOfLife(known.ready, ready);
-  return { heardAt: isAlive ? now : known.heardAt, ready, renewedAt: isRenewed ? renewedAt : known?.renewedAt };
+  const hasHeartbeat = known === undefined || isRenewed || isHeartbeat(known.ready, ready);
+  return {
+    lastHeartbeatAt: hasHeartbeat ? now : known.lastHeartbeatAt,
+    ready,
+    renewedAt: isRenewed ? renewedAt : known?.renewedAt,
+  };
 }
 
 /** The status Unknown is set by this controller, never by the node itself, so it is not a heartbeat. */
-function isSignOfLife(previous: NodeCondition | undefined, current: NodeCondition | undefined): boolean {
+function isHeartbeat(previous: NodeCondition | undefined, current: NodeCondition | undefined): boolean {
   if (previous === undefined || current === undefined) return previous !== current;
   if (previous.lastHeartbeatTime !== current.lastHeartbeatTime) return true;
   return previous.status !== current.status && current.status !== 'Unknown';
@@ -55,17 +59,17 @@ const reportedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPress
  * Returns the conditions of a node whose grace period has passed; undefined if it has not, or if the conditions are
  * already set.
  */
-export function conditionsOfSilent(
+export function unknownConditionsOf(
   { metadata, status }: Node,
-  { heardAt, ready }: Health,
-  { monitorGraceSeconds, startupGraceSeconds }: Patience,
+  { lastHeartbeatAt, ready }: Health,
+  { monitorGraceSeconds, startupGraceSeconds }: GracePeriods,
   now: Instant,
 ): readonly NodeCondition[] | undefined {
   const graceSeconds = ready ? monitorGraceSeconds : startupGraceSeconds;
-  if (now <= heardAt + graceSeconds * 1000 || ready?.status === 'Unknown') return undefined;
+  if (now <= lastHeartbeatAt + graceSeconds * 1000 || ready?.status === 'Unknown') return undefined;
   const lastTransitionTime = formatTime(now);
   const present = status?.conditions ?? [];
-  const silent = present.map((condition) =>
+  const unknownStatus = present.map((condition) =>
     reportedConditions.includes(condition.type) && condition.status !== 'Unknown'
       ? {
           ...condition,
@@ -78,7 +82,7 @@ export function conditionsOfSilent(
   );
   const missing = reportedConditions.filter((type) => !findCondition(present, type));
   return [
-    ...silent,
+    ...unknownStatus,
     ...missing.map((type) => ({
       type,
       status: 'Unknown',

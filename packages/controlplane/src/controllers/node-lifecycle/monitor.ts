@@ -11,21 +11,28 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { findCondition, withCondition } from '@kruise/machinery/conditions';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import { changedTaints, hasTaint, patchTaints, type TaintId } from '../node-taints.ts';
 import { byNode } from '../pod-indexes.ts';
 import { evictingTaints } from './decide.ts';
-import { conditionsOfSilent, type Health, noticed, type Patience } from './health.ts';
-import { createPacedQueue, type PacedQueue } from './paced-queue.ts';
-import { type EvictionLimits, evictionRateOf, isCounted, isEverythingDown, type ZoneCensus, zoneOf } from './zones.ts';
+import { type GracePeriods, type Health, observeHealth, unknownConditionsOf } from './health.ts';
+import { createRateLimitedQueue, type RateLimitedQueue } from './paced-queue.ts';
+import {
+  type EvictionLimits,
+  evictionRateOf,
+  isCounted,
+  isEveryNodeUnready,
+  type ZoneCounts,
+  zoneOf,
+} from './zones.ts';
 
-export type MonitorSettings = Patience & EvictionLimits & { readonly periodSeconds: number };
+export type MonitorSettings = GracePeriods & EvictionLimits & { readonly periodSeconds: number };
 
 const leaseNamespace = 'kube-node-lease';
 const nodeLeases = { namespace: leaseNamespace };
 const fieldManager = 'kube-controller-manager';
 /** Number of nodes, and of Pods of one node, that are written concurrently. */
-const writersAtOnce = 8;
+const maxConcurrentWrites = 8;
 
 export function nodeMonitor(settings: MonitorSettings): Runnable {
   const sources = { watches: [watch(lease, () => [], { selection: nodeLeases })], uses: [node, pod] };
@@ -48,47 +55,46 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
   const { client, clock, caches, record, log } = context;
   const known = new Map<string, { readonly node: Node; readonly health: Health }>();
   /** Nodes that became not ready, with Pods that are not marked as not ready yet. */
-  const unfinished = new Set<string>();
+  const nodesWithReadyPods = new Set<string>();
   /**
    * Pods that appeared on a node that is not ready: bound before that was known, observed after its Pods were
    * processed.
    */
-  const latecomers = new Set<Key>();
-  const queues = new Map<string, PacedQueue>();
+  const latePods = new Set<Key>();
+  const queues = new Map<string, RateLimitedQueue>();
   let wasEverythingDown = false;
 
   caches.informer(pod).handle(
     ({ type, object, previous }) => {
       const name = object.spec?.nodeName;
-      if (name && type !== 'deleted' && previous?.spec?.nodeName !== name && isDown(name))
-        latecomers.add(keyOf(object));
+      if (name && type !== 'deleted' && previous?.spec?.nodeName !== name && isDown(name)) latePods.add(keyOf(object));
     },
     { signal },
   );
 
-  async function look(): Promise<void> {
+  async function checkNodes(): Promise<void> {
     const nodes = caches.of(node).list();
-    welcome(nodes);
-    const zones = new Map<string, ZoneCensus>();
-    const silent: Node[] = [];
+    registerNodes(nodes);
+    const zones = new Map<string, ZoneCounts>();
+    const unresponsive: Node[] = [];
     for (const each of nodes) {
       const now = clock.now();
       const name = nameOf(each);
       const renewal = caches.of(lease, nodeLeases).get({ namespace: leaseNamespace, name });
       const before = known.get(name)?.health;
-      const health = noticed(before, each, renewal, now);
+      const health = observeHealth(before, each, renewal, now);
       known.set(name, { node: each, health });
       // The previous leader may have stopped before it updated the Pods.
-      if (!before && health.ready?.status === 'Unknown') unfinished.add(name);
-      const conditions = conditionsOfSilent(each, health, settings, now);
-      if (conditions) silent.push({ ...each, status: { ...each.status, conditions: [...conditions] } });
+      if (!before && health.ready?.status === 'Unknown') nodesWithReadyPods.add(name);
+      const conditions = unknownConditionsOf(each, health, settings, now);
+      if (conditions) unresponsive.push({ ...each, status: { ...each.status, conditions: [...conditions] } });
       if (isCounted(each)) count(zones, zoneOf(each), !conditions && health.ready?.status === 'True');
     }
-    await eachOf(silent, announceSilent);
-    await eachOf([...unfinished], tellPodsOf);
-    await eachOf([...latecomers], tellLatecomer);
-    await pace(zones, nodes);
-    await eachOf(nodes, evict);
+    await forEachConcurrently(unresponsive, markNodeUnknown);
+    await forEachConcurrently([...nodesWithReadyPods], markPodsNotReady);
+    await forEachConcurrently([...latePods], markLatePodNotReady);
+    await setEvictionRates(zones, nodes);
+    await forEachConcurrently(nodes, evict);
   }
 
   function isDown(name: string): boolean {
@@ -97,8 +103,8 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
   }
 
   /** Processes items with a concurrency limit. Failures are logged and retried in the next period. */
-  async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
-    const failures = await someAtATime(items, writersAtOnce, async (item): Promise<number> => {
+  async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
+    const failures = await mapConcurrently(items, maxConcurrentWrites, async (item): Promise<number> => {
       try {
         await work(item);
         return 0;
@@ -110,52 +116,58 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     return failures.reduce((sum, failed) => sum + failed, 0);
   }
 
-  function welcome(nodes: readonly Node[]): void {
+  function registerNodes(nodes: readonly Node[]): void {
     for (const each of nodes) {
       const before = known.get(nameOf(each))?.node;
       if (before?.metadata.uid === each.metadata.uid) continue;
-      if (before) farewell(before);
-      tellOfNode(each, 'RegisteredNode', `Node ${nameOf(each)} event: Registered Node ${nameOf(each)} in Controller`);
+      if (before) unregisterNode(before);
+      recordNodeEvent(
+        each,
+        'RegisteredNode',
+        `Node ${nameOf(each)} event: Registered Node ${nameOf(each)} in Controller`,
+      );
     }
-    for (const [name, { node: each }] of known) if (!caches.of(node).get(name)) farewell(each);
+    for (const [name, { node: each }] of known) if (!caches.of(node).get(name)) unregisterNode(each);
   }
 
-  function farewell(gone: Node): void {
+  function unregisterNode(gone: Node): void {
     const name = nameOf(gone);
     known.delete(name);
-    unfinished.delete(name);
+    nodesWithReadyPods.delete(name);
     queues.get(zoneOf(gone))?.remove(name);
-    tellOfNode(gone, 'RemovingNode', `Node ${name} event: Removing Node ${name} from Controller`);
+    recordNodeEvent(gone, 'RemovingNode', `Node ${name} event: Removing Node ${name} from Controller`);
   }
 
-  function tellOfNode(about: Node, reason: string, message: string): void {
+  function recordNodeEvent(about: Node, reason: string, message: string): void {
     record({ about, type: 'Normal', reason, message });
   }
 
-  async function announceSilent(silent: Node): Promise<void> {
-    const name = nameOf(silent);
+  async function markNodeUnknown(unresponsive: Node): Promise<void> {
+    const name = nameOf(unresponsive);
     const before = known.get(name)!;
-    const written = await unlessOutdated(client.update(node, silent, { subresource: 'status', fieldManager }));
+    const written = await ignoreConflict(client.update(node, unresponsive, { subresource: 'status', fieldManager }));
     if (!written) return;
     known.set(name, { node: written, health: { ...before.health, ready: readyOf(written) } });
     if (before.health.ready?.status !== 'True') return;
-    tellOfNode(written, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
-    unfinished.add(name);
+    recordNodeEvent(written, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
+    nodesWithReadyPods.add(name);
   }
 
-  async function tellPodsOf(name: string): Promise<void> {
-    const failures = isDown(name) ? await eachOf(caches.of(pod).byIndex(byNode, name), tellPod) : 0;
-    if (failures === 0) unfinished.delete(name);
+  async function markPodsNotReady(name: string): Promise<void> {
+    const failures = isDown(name)
+      ? await forEachConcurrently(caches.of(pod).byIndex(byNode, name), markPodNotReady)
+      : 0;
+    if (failures === 0) nodesWithReadyPods.delete(name);
   }
 
-  async function tellLatecomer(key: Key): Promise<void> {
+  async function markLatePodNotReady(key: Key): Promise<void> {
     const found = caches.of(pod).get(key);
-    if (found && isDown(found.spec?.nodeName ?? '')) await tellPod(found);
-    latecomers.delete(key);
+    if (found && isDown(found.spec?.nodeName ?? '')) await markPodNotReady(found);
+    latePods.delete(key);
   }
 
   /** Sets the Ready condition of a Pod on an unhealthy node to false. */
-  async function tellPod(found: Pod): Promise<void> {
+  async function markPodNotReady(found: Pod): Promise<void> {
     const ready = findCondition(found.status?.conditions, 'Ready');
     if (!ready || ready.status === 'False') return;
     const { lastTransitionTime: _, ...condition } = ready;
@@ -171,12 +183,12 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
   }
 
   /** Sets the eviction rate of each zone. If no node is ready, removes all NoExecute taints and stops evictions. */
-  async function pace(zones: ReadonlyMap<string, ZoneCensus>, nodes: readonly Node[]): Promise<void> {
-    const isDown = isEverythingDown(zones, settings);
-    for (const [zone, census] of zones) queueOf(zone).setRate(isDown ? 0 : evictionRateOf(census, settings));
+  async function setEvictionRates(zones: ReadonlyMap<string, ZoneCounts>, nodes: readonly Node[]): Promise<void> {
+    const isDown = isEveryNodeUnready(zones, settings);
+    for (const [zone, counts] of zones) queueOf(zone).setRate(isDown ? 0 : evictionRateOf(counts, settings));
     if (isDown && !wasEverythingDown) {
       log.warn({ nodes: nodes.length }, 'no node is ready; evictions stopped');
-      await eachOf(nodes, async (each) => {
+      await forEachConcurrently(nodes, async (each) => {
         queueOf(zoneOf(each)).remove(nameOf(each));
         await retaint(each, { drop: evictingTaints });
       });
@@ -184,8 +196,9 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     if (!isDown && wasEverythingDown) {
       log.info({ nodes: nodes.length }, 'nodes are ready again; evictions resumed');
       // This controller may have been partitioned from all nodes, so their grace periods start again.
-      const heardAt = clock.now();
-      for (const [name, { health, ...rest }] of known) known.set(name, { ...rest, health: { ...health, heardAt } });
+      const lastHeartbeatAt = clock.now();
+      for (const [name, { health, ...rest }] of known)
+        known.set(name, { ...rest, health: { ...health, lastHeartbeatAt } });
     }
     wasEverythingDown = isDown;
   }
@@ -202,16 +215,21 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     else queue.add(nameOf(each));
   }
 
-  function queueOf(zone: string): PacedQueue {
+  function queueOf(zone: string): RateLimitedQueue {
     let queue = queues.get(zone);
     if (!queue) {
-      queue = createPacedQueue(clock, settings.evictionRate, (name) => void eachOf([name], taintInTurn), signal);
+      queue = createRateLimitedQueue(
+        clock,
+        settings.evictionRate,
+        (name) => void forEachConcurrently([name], taintNode),
+        signal,
+      );
       queues.set(zone, queue);
     }
     return queue;
   }
 
-  async function taintInTurn(name: string): Promise<void> {
+  async function taintNode(name: string): Promise<void> {
     const found = caches.of(node).get(name);
     const taints = found && evictionOf(found);
     if (taints) await retaint(found, { add: [taints.add], drop: [taints.drop] });
@@ -221,10 +239,10 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     const taints = changedTaints(each, change, clock.now());
     if (!taints) return;
     const { patch, patchType: type } = patchTaints(each, taints);
-    await unlessOutdated(client.patch(node, { name: nameOf(each) }, patch, { type, fieldManager }));
+    await ignoreConflict(client.patch(node, { name: nameOf(each) }, patch, { type, fieldManager }));
   }
 
-  return { look };
+  return { look: checkNodes };
 }
 
 /** Returns the taint for the node's state and the opposite one to remove; undefined for a ready node. */
@@ -240,7 +258,7 @@ function evictionOf(each: Node): { readonly add: TaintId; readonly drop: TaintId
   }
 }
 
-function count(zones: Map<string, ZoneCensus>, zone: string, isReady: boolean): void {
+function count(zones: Map<string, ZoneCounts>, zone: string, isReady: boolean): void {
   const { ready, notReady } = zones.get(zone) ?? { ready: 0, notReady: 0 };
   zones.set(zone, isReady ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 });
 }
@@ -254,7 +272,7 @@ function nameOf({ metadata }: Node): string {
 }
 
 /** Returns the result of a write; undefined on conflict, or if the object is gone. */
-async function unlessOutdated<T>(write: Promise<T>): Promise<T | undefined> {
+async function ignoreConflict<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write;
   } catch (error) {

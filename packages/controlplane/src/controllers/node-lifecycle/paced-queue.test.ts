@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { createPacedQueue } from './paced-queue.ts';
+import { createRateLimitedQueue } from './paced-queue.ts';
 
 function start(perSecond: number) {
   const clock = virtualClock();
   const taken: string[] = [];
-  const queue = createPacedQueue(
+  const queue = createRateLimitedQueue(
     clock,
     perSecond,
     (name) => taken.push(`${name} at ${clock.now() / 1000}`),

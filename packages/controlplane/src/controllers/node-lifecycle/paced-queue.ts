@@ -2,7 +2,7 @@ import { tokenBucket } from '@kruise/client/rate-limiter';
 import type { CancelTimer, Clock } from '@kruise/values/clock';
 
 /** Rate-limited queue of names; the rate may change at any time. */
-export type PacedQueue = {
+export type RateLimitedQueue = {
   /** Adds a name, unless it is already queued. */
   add(name: string): void;
   remove(name: string): void;
@@ -11,12 +11,12 @@ export type PacedQueue = {
 };
 
 /** Creates an empty queue; `take` is called for each name. */
-export function createPacedQueue(
+export function createRateLimitedQueue(
   clock: Clock,
   perSecond: number,
   take: (name: string) => void,
   signal: AbortSignal,
-): PacedQueue {
+): RateLimitedQueue {
   const waiting = new Set<string>();
   let rate = perSecond;
   let bucket = rate > 0 ? tokenBucket(clock, { perSecond: rate, burst: 1 }) : undefined;

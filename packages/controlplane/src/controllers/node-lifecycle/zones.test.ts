@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { usualMonitorSettings as limits } from './controller.ts';
-import { evictionRateOf, isEverythingDown, stateOfZone, type ZoneState, zoneOf } from './zones.ts';
+import { defaultMonitorSettings as limits } from './controller.ts';
+import { evictionRateOf, isEveryNodeUnready, stateOfZone, type ZoneState, zoneOf } from './zones.ts';
 
 const cases: readonly [ready: number, notReady: number, state: ZoneState, rate: number][] = [
   [0, 0, 'normal', 0.1],
@@ -27,7 +27,7 @@ for (const [ready, notReady, state, rate] of cases) {
 test('everything is down when no zone has a ready node', () => {
   const down = { ready: 0, notReady: 2 };
   assert.equal(
-    isEverythingDown(
+    isEveryNodeUnready(
       new Map([
         ['a', down],
         ['b', down],
@@ -37,7 +37,7 @@ test('everything is down when no zone has a ready node', () => {
     true,
   );
   assert.equal(
-    isEverythingDown(
+    isEveryNodeUnready(
       new Map([
         ['a', down],
         ['b', { ready: 1, notReady: 9 }],
@@ -46,7 +46,7 @@ test('everything is down when no zone has a ready node', () => {
     ),
     false,
   );
-  assert.equal(isEverythingDown(new Map(), limits), false);
+  assert.equal(isEveryNodeUnready(new Map(), limits), false);
 });
 
 test('the zone key consists of region and zone, deprecated labels first', () => {

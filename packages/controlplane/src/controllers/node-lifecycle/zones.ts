@@ -5,7 +5,7 @@
 import type { Node } from '@kruise/api/core/node';
 
 /** Number of ready and unready nodes of a zone. */
-export type ZoneCensus = { readonly ready: number; readonly notReady: number };
+export type ZoneCounts = { readonly ready: number; readonly notReady: number };
 
 /** `full`: no node is ready. `partial`: too many nodes are not ready. */
 export type ZoneState = 'normal' | 'partial' | 'full';
@@ -34,18 +34,18 @@ export function isCounted({ metadata }: Node): boolean {
   return metadata.labels?.['node.kubernetes.io/exclude-disruption'] === undefined;
 }
 
-export function stateOfZone({ ready, notReady }: ZoneCensus, { unhealthyZoneThreshold }: EvictionLimits): ZoneState {
+export function stateOfZone({ ready, notReady }: ZoneCounts, { unhealthyZoneThreshold }: EvictionLimits): ZoneState {
   if (ready === 0 && notReady > 0) return 'full';
   return notReady > 2 && notReady / (ready + notReady) >= unhealthyZoneThreshold ? 'partial' : 'normal';
 }
 
 /** Reports whether no zone has a ready node: then this controller is probably partitioned from the nodes. */
-export function isEverythingDown(zones: ReadonlyMap<string, ZoneCensus>, limits: EvictionLimits): boolean {
-  return zones.size > 0 && [...zones.values()].every((census) => stateOfZone(census, limits) === 'full');
+export function isEveryNodeUnready(zones: ReadonlyMap<string, ZoneCounts>, limits: EvictionLimits): boolean {
+  return zones.size > 0 && [...zones.values()].every((counts) => stateOfZone(counts, limits) === 'full');
 }
 
 /** Returns the number of nodes of a zone that may be tainted per second. */
-export function evictionRateOf(census: ZoneCensus, limits: EvictionLimits): number {
-  if (stateOfZone(census, limits) !== 'partial') return limits.evictionRate;
-  return census.ready + census.notReady > limits.largeClusterSize ? limits.secondaryEvictionRate : 0;
+export function evictionRateOf(counts: ZoneCounts, limits: EvictionLimits): number {
+  if (stateOfZone(counts, limits) !== 'partial') return limits.evictionRate;
+  return counts.ready + counts.notReady > limits.largeClusterSize ? limits.secondaryEvictionRate : 0;
 }

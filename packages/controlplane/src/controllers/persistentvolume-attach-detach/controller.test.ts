@@ -32,19 +32,19 @@ test('a volume is attached for a Pod, reported, and detached after it', async ()
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
     },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const [made] = (await client.list(volumeAttachment)).items;
   assert.equal(made?.spec.source.persistentVolumeName, 'disk');
 
   // Simulates the CSI driver.
   await client.update(volumeAttachment, { ...made, status: { attached: true } }, { subresource: 'status' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const reported = async () => (await client.get(node, { name: 'node-1' })).status?.volumesAttached ?? [];
   assert.deepEqual(await reported(), [{ name: 'kubernetes.io/csi/disks.example.com^h1', devicePath: '' }]);
 
   await client.delete(pod, web, { gracePeriodSeconds: 0 });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.list(volumeAttachment)).items, []);
   assert.deepEqual(await reported(), []);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -8,7 +8,7 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyFor, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
-import { claimNames } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-claims';
 import { isPodFinished } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { byClaim, byNode } from '../pod-indexes.ts';
@@ -31,10 +31,10 @@ export function attachDetachController(): Controller {
     name: 'persistentvolume-attach-detach',
     component: 'attachdetach-controller',
     for: node,
-    predicate: ({ object, previous }) => !previous || matters(object, previous),
+    predicate: ({ object, previous }) => !previous || isRelevantUpdate(object, previous),
     uses: [csiDriver],
     watches: [
-      watch(pod, (change) => (claimNames(change.object).length > 0 ? byNode(change.object) : [])),
+      watch(pod, (change) => (podVolumeClaims(change.object).length > 0 ? byNode(change.object) : [])),
       watch(persistentVolumeClaim, ({ object }, caches) => nodesOfClaim(keyOf(object), caches)),
       watch(volumeAttachment, nodesOfAttachment),
     ],
@@ -50,15 +50,15 @@ export function attachDetachController(): Controller {
 }
 
 /** Reports whether a node update matters; heartbeats do not. */
-function matters(object: Node, previous: Node): boolean {
-  const telling = ({ metadata, spec, status }: Node) => [
+function isRelevantUpdate(object: Node, previous: Node): boolean {
+  const relevantFields = ({ metadata, spec, status }: Node) => [
     metadata.annotations,
     spec?.taints,
     status?.volumesInUse,
     status?.volumesAttached,
     status?.conditions?.find(({ type }) => type === 'Ready')?.status,
   ];
-  return !isSame(telling(object), telling(previous));
+  return !isSame(relevantFields(object), relevantFields(previous));
 }
 
 function observe(caches: Caches, nodeName: Key): Seen | undefined {
@@ -87,7 +87,7 @@ function observe(caches: Caches, nodeName: Key): Seen | undefined {
 /** Returns the volumes of a Pod that a CSI driver attaches. */
 function attachableVolumes(caches: Caches, user: Pod): readonly PersistentVolume[] {
   const { namespace = '' } = user.metadata;
-  return claimNames(user).flatMap(({ name }) => {
+  return podVolumeClaims(user).flatMap(({ name }) => {
     const claim = caches.of(persistentVolumeClaim).get({ name, namespace });
     const volume = claim && boundVolume(caches, claim);
     const driver = volume?.spec?.csi?.driver;

@@ -6,7 +6,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { VolumeAttachment } from '@kruise/api/storage/volumeattachment';
 import { type Instant, instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
-import { carryOut } from '../../testing/carry-out.ts';
+import { executeActions } from '../../testing/carry-out.ts';
 import { decide, type Observed, type WantedVolume } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -196,8 +196,8 @@ test('a volume is attached only where it is needed and allowed, and never detach
         if (actions.length === 0) break;
         const isOf = (kind: string) => (action: (typeof actions)[number]) =>
           'object' in action && action.object.kind === kind;
-        const [after] = carryOut([observed.node!], actions.filter(isOf('Node')));
-        const attachments = carryOut(observed.attachments, actions.filter(isOf('VolumeAttachment')));
+        const [after] = executeActions([observed.node!], actions.filter(isOf('Node')));
+        const attachments = executeActions(observed.attachments, actions.filter(isOf('VolumeAttachment')));
         observed = { ...observed, node: after, attachments };
       }
       const isThere = observed.attachments.length > 0;

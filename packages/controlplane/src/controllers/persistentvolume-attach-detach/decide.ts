@@ -34,7 +34,7 @@ export type Observed = {
 const managedAnnotation = 'volumes.kubernetes.io/controller-managed-attach-detach';
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 /** Time after which a volume is detached from an unhealthy node that still reports it in use. */
-const patienceMs = 6 * 60_000;
+const detachTimeoutMs = 6 * 60_000;
 
 /** Attaches volumes before Pods of the node need them, and detaches them when the node has unmounted them. */
 export function decide(observed: Observed, now: Instant): Decision<never> {
@@ -47,22 +47,24 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
   const isManaged = node?.metadata.annotations?.[managedAnnotation] === 'true';
   for (const each of isManaged ? wanted : []) {
     const attachment = byName.get(attachmentName(each.volume, nodeName));
-    if (!attachment && isTakenElsewhere(each)) events.push(...multiAttachErrors(each));
+    if (!attachment && isAttachedElsewhere(each)) events.push(...multiAttachErrors(each));
     else if (!attachment) actions.push(create(attachmentFor(each.volume, nodeName)));
     else if (attachment.status?.attached) {
       attached.push(attachment);
-      if (node && !isReported(node, each.volume)) events.push(...tellPods(each, 'AttachVolume.Attach succeeded', ''));
+      if (node && !isReported(node, each.volume)) events.push(...podEvents(each, 'AttachVolume.Attach succeeded', ''));
     } else if (attachment.status?.attachError) {
       const { message = '' } = attachment.status.attachError;
-      events.push(...tellPods(each, 'AttachVolume.Attach failed', `: ${message}`));
+      events.push(...podEvents(each, 'AttachVolume.Attach failed', `: ${message}`));
     }
   }
 
   const idle = idleOf(observed);
-  const leaving = idle.filter((each) => !isBeingDeleted(each) && mayLeave(observed, each, now));
-  const staying = idle.filter((each) => !leaving.includes(each) && !isBeingDeleted(each) && each.status?.attached);
+  const detachable = idle.filter((each) => !isBeingDeleted(each) && mayDetach(observed, each, now));
+  const keptAttached = idle.filter(
+    (each) => !detachable.includes(each) && !isBeingDeleted(each) && each.status?.attached,
+  );
   if (node) {
-    const volumesAttached = [...attached, ...staying].flatMap((each) => {
+    const volumesAttached = [...attached, ...keptAttached].flatMap((each) => {
       const volume = observed.volumeOf(each);
       return volume ? [{ name: uniqueVolumeName(volume), devicePath: '' }] : [];
     });
@@ -71,9 +73,9 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
       actions.push({ ...patch(node, { status: { volumesAttached } }), subresource: 'status' });
     }
   }
-  actions.push(...leaving.map(remove));
+  actions.push(...detachable.map(remove));
   // A healthy node reports when it has unmounted a volume.
-  const waiting = isHealthy(node) ? [] : idle.filter((each) => !leaving.includes(each) && !isBeingDeleted(each));
+  const waiting = isHealthy(node) ? [] : idle.filter((each) => !detachable.includes(each) && !isBeingDeleted(each));
   return {
     actions,
     events,
@@ -89,12 +91,12 @@ export function idleOf({ nodeName, wanted, attachments }: Omit<Observed, 'idleSi
 }
 
 /** Reports whether a volume may be detached: the node has unmounted it, or the timeout has passed. */
-function mayLeave(observed: Observed, attachment: VolumeAttachment, now: Instant): boolean {
+function mayDetach(observed: Observed, attachment: VolumeAttachment, now: Instant): boolean {
   const { node } = observed;
   const volume = observed.volumeOf(attachment);
   const isInUse = volume !== undefined && node?.status?.volumesInUse?.includes(uniqueVolumeName(volume));
   if (node?.spec?.taints?.some(({ key }) => key === outOfServiceTaint)) return true;
-  const isLongIdle = now - idleSince(observed, attachment, now) > patienceMs;
+  const isLongIdle = now - idleSince(observed, attachment, now) > detachTimeoutMs;
   return node ? !isInUse || (!isHealthy(node) && isLongIdle) : isLongIdle;
 }
 
@@ -107,7 +109,7 @@ function idleSince({ idleSince: since }: Observed, { metadata }: VolumeAttachmen
 }
 
 function remainingSeconds(observed: Observed, waiting: readonly VolumeAttachment[], now: Instant): number {
-  const ends = waiting.map((each) => idleSince(observed, each, now) + patienceMs);
+  const ends = waiting.map((each) => idleSince(observed, each, now) + detachTimeoutMs);
   return Math.max(1, Math.ceil((Math.min(...ends) - now) / 1000) + 1);
 }
 
@@ -129,13 +131,13 @@ function isReported({ status }: Node, volume: PersistentVolume): boolean {
 }
 
 /** Reports whether a volume without multi-attach support is attached to another node. */
-function isTakenElsewhere({ volume, elsewhere }: WantedVolume): boolean {
+function isAttachedElsewhere({ volume, elsewhere }: WantedVolume): boolean {
   const modes = volume.spec?.accessModes ?? [];
   const isShared = modes.length === 0 || modes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany');
   return !isShared && elsewhere.length > 0;
 }
 
-function tellPods({ volume, pods }: WantedVolume, what: string, why: string): readonly NewEvent[] {
+function podEvents({ volume, pods }: WantedVolume, what: string, why: string): readonly NewEvent[] {
   const isGood = why === '';
   return pods.map((about) => ({
     about,
@@ -147,7 +149,9 @@ function tellPods({ volume, pods }: WantedVolume, what: string, why: string): re
 
 /** The event names the Pods of the same namespace that use the volume; Pods of other namespaces are only counted. */
 function multiAttachErrors(wanted: WantedVolume): readonly NewEvent[] {
-  return wanted.pods.flatMap((pod) => tellPods({ ...wanted, pods: [pod] }, 'Multi-Attach error', usersOf(wanted, pod)));
+  return wanted.pods.flatMap((pod) =>
+    podEvents({ ...wanted, pods: [pod] }, 'Multi-Attach error', usersOf(wanted, pod)),
+  );
 }
 
 function usersOf({ podsElsewhere }: WantedVolume, { metadata: { namespace } }: Pod): string {

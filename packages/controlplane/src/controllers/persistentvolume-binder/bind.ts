@@ -27,11 +27,11 @@ export function bind(claim: PersistentVolumeClaim, volume: PersistentVolume): De
 /** Returns the PVC bound to the volume; the same object if it is bound already. */
 function claimBoundTo(claim: PersistentVolumeClaim, { metadata: { name = '' } }: PersistentVolume) {
   const { metadata, spec } = claim;
-  const isNamed = spec?.volumeName === name;
-  if (isNamed && isFullyBound(claim)) return claim;
+  const hasVolumeName = spec?.volumeName === name;
+  if (hasVolumeName && isFullyBound(claim)) return claim;
   const annotations = {
     // A volume name that was set by the user is not marked as set by the controller.
-    ...(isNamed ? {} : { [boundByControllerAnnotation]: 'yes' }),
+    ...(hasVolumeName ? {} : { [boundByControllerAnnotation]: 'yes' }),
     ...metadata.annotations,
     [bindCompletedAnnotation]: 'yes',
   };

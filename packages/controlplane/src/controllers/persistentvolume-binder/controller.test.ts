@@ -29,9 +29,9 @@ test('a PVC binds to a volume that is created later, and the volume is released 
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller', 'persistentvolume-protection-controller']);
   await client.create(persistentVolumeClaim, wanted({ storageClassName: '' }));
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.create(persistentVolume, disk({ persistentVolumeReclaimPolicy: 'Delete' }));
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await phaseOf(cluster), { claim: 'Bound', volume: 'Bound' });
   const bound = await client.get(persistentVolumeClaim, data);
   assert.deepEqual(bound.status?.capacity, { storage: '10Gi' });
@@ -46,9 +46,9 @@ test('a PVC binds to a volume that is created later, and the volume is released 
   // The PVC protection controller does not run here, so the PVC is deleted at once.
   await client.patch(persistentVolumeClaim, data, { metadata: { finalizers: null } }, { type: 'merge' });
   await client.delete(persistentVolumeClaim, data);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(client.get(persistentVolume, { name: 'disk' }), isNotFound);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a PVC without a class gets the default class once it exists, and is provisioned', async () => {
@@ -56,12 +56,12 @@ test('a PVC without a class gets the default class once it exists, and is provis
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller']);
   await client.create(persistentVolumeClaim, wanted());
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.create(storageClass, {
     metadata: { name: 'fast', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
     provisioner: 'example.com/disks',
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { metadata, spec, status } = await client.get(persistentVolumeClaim, data);
   assert.equal(spec?.storageClassName, 'fast');
   assert.equal(metadata.annotations?.['volume.kubernetes.io/storage-provisioner'], 'example.com/disks');
@@ -70,9 +70,9 @@ test('a PVC without a class gets the default class once it exists, and is provis
   // Simulates the provisioner.
   const claimRef = { ...data, uid: metadata.uid ?? '' };
   await client.create(persistentVolume, disk({ storageClassName: 'fast', claimRef }));
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await phaseOf(cluster), { claim: 'Bound', volume: 'Bound' });
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a PVC whose volume is deleted is lost', async () => {
@@ -81,13 +81,13 @@ test('a PVC whose volume is deleted is lost', async () => {
   await cluster.run(['persistentvolume-binder-controller']);
   await client.create(persistentVolume, disk());
   await client.create(persistentVolumeClaim, wanted({ storageClassName: '' }));
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.patch(persistentVolume, { name: 'disk' }, { metadata: { finalizers: null } }, { type: 'merge' });
   await client.delete(persistentVolume, { name: 'disk' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const { status } = await client.get(persistentVolumeClaim, data);
   assert.deepEqual(status, { phase: 'Lost' });
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('ten PVCs bind to ten volumes', async () => {
@@ -100,11 +100,11 @@ test('ten PVCs bind to ten volumes', async () => {
     const metadata = { name: `data-${number}`, namespace: 'default' };
     await client.create(persistentVolumeClaim, { ...wanted({ storageClassName: '' }), metadata });
   }
-  await cluster.pass(20);
+  await cluster.advance(20);
   const { items } = await client.list(persistentVolumeClaim, { namespace: 'default' });
   assert.equal(items.filter(({ status }) => status?.phase === 'Bound').length, 10);
   assert.equal(new Set(items.map(({ spec }) => spec?.volumeName)).size, 10);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test("a PVC of a scheduled Pod gets the Pod's node as selected node, if the node exists", async () => {
@@ -126,12 +126,14 @@ test("a PVC of a scheduled Pod gets the Pod's node as selected node, if the node
     },
   });
   const annotations = async () => (await client.get(persistentVolumeClaim, data)).metadata.annotations ?? {};
-  await cluster.pass(20);
+  await cluster.advance(20);
   assert.deepEqual(await annotations(), {});
   await client.create(node, { metadata: { name: 'node-1' } });
-  await cluster.pass(20);
-  const { 'volume.kubernetes.io/selected-node': where, 'volume.kubernetes.io/storage-provisioner': who } =
-    await annotations();
-  assert.deepEqual([where, who], ['node-1', 'example.com/disks']);
-  assert.deepEqual(cluster.complaints, []);
+  await cluster.advance(20);
+  const {
+    'volume.kubernetes.io/selected-node': selectedNode,
+    'volume.kubernetes.io/storage-provisioner': provisioner,
+  } = await annotations();
+  assert.deepEqual([selectedNode, provisioner], ['node-1', 'example.com/disks']);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -10,11 +10,11 @@ import { type Key, keyFor, keyOf } from '@kruise/client/object-key';
 import { defaultClass, defaultStorageClassAnnotations } from '@kruise/machinery/default-class';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { isNotFound } from '@kruise/machinery/status';
-import { classOfClaim, classOfVolume, namesClass } from '@kruise/machinery/volume-binding';
+import { classOfClaim, classOfVolume, hasStorageClass } from '@kruise/machinery/volume-binding';
 import { byClaim as podsByClaim } from '../pod-indexes.ts';
 import { chooseVolume } from './choose-volume.ts';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
-import { decideVolume, isLetGo, type VolumeObserved } from './decide-volume.ts';
+import { decideVolume, isReleased, type VolumeObserved } from './decide-volume.ts';
 
 const byClaim = ({ spec }: PersistentVolume) => (spec?.claimRef ? [claimKeyOf(spec.claimRef)] : []);
 const freeByClass = (volume: PersistentVolume) => (volume.spec?.claimRef ? [] : [classOfVolume(volume)]);
@@ -52,7 +52,7 @@ function observeClaim(caches: Caches, key: Key): ClaimObserved | undefined {
   return {
     claim,
     storageClass: className === '' ? undefined : caches.of(storageClass).get(className),
-    defaultClass: namesClass(claim)
+    defaultClass: hasStorageClass(claim)
       ? undefined
       : defaultClass(caches.of(storageClass).list(), defaultStorageClassAnnotations),
     volume: volumeName ? volumes.get(volumeName) : undefined,
@@ -82,7 +82,7 @@ function claimsOfVolume({ type, object, previous }: Change<PersistentVolume>, ca
 /** Enqueues the PVCs of a storage class and, as it may be the default class, the PVCs without a class. */
 function claimsOfClass({ object }: Change<StorageClass>, caches: Caches): readonly Key[] {
   const claims = caches.of(persistentVolumeClaim);
-  const unclassed = claims.byIndex(unboundByClass, '').filter((claim) => !namesClass(claim));
+  const unclassed = claims.byIndex(unboundByClass, '').filter((claim) => !hasStorageClass(claim));
   return [...claims.byIndex(unboundByClass, object.metadata.name ?? ''), ...unclassed].map(keyOf);
 }
 
@@ -92,7 +92,7 @@ const volumeController = defineController({
   for: persistentVolume,
   watches: [watch(persistentVolumeClaim, (change, caches) => volumesOfClaim(change, caches))],
   observe: observeVolume,
-  fetch: confirmGone,
+  fetch: confirmPvcDeleted,
   decide: decideVolume,
 });
 
@@ -108,10 +108,10 @@ function observeVolume(caches: Caches, key: Key): VolumeObserved | undefined {
 }
 
 /** The cache may be stale: before a volume is released, its PVC is confirmed to be gone by a live read. */
-async function confirmGone(observed: VolumeObserved, client: Client): Promise<VolumeObserved> {
+async function confirmPvcDeleted(observed: VolumeObserved, client: Client): Promise<VolumeObserved> {
   const { volume, claim } = observed;
   const { uid, name = '', namespace = '' } = volume.spec?.claimRef ?? {};
-  if (!uid || claim?.metadata.uid === uid || isLetGo(volume)) return observed;
+  if (!uid || claim?.metadata.uid === uid || isReleased(volume)) return observed;
   try {
     return { volume, claim: await client.get(persistentVolumeClaim, { name, namespace }) };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { Decision } from '@kruise/client/controller';
 import fc from 'fast-check';
-import { inWords } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/in-words.ts';
 import type { ClaimStatus } from './bind.ts';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import {
@@ -183,7 +183,7 @@ const cases: readonly (readonly [name: string, observed: ClaimObserved, comes: s
   ],
 ];
 for (const [name, observed, comes] of cases) {
-  test(name, () => assert.equal(told(decideClaim(observed)), comes));
+  test(name, () => assert.equal(describe(decideClaim(observed)), comes));
 }
 
 test('the node of a Pod is selected only if the Pod is confirmed', () => {
@@ -193,8 +193,8 @@ test('the node of a Pod is selected only if the Pod is confirmed', () => {
   assert.deepEqual(action.object.metadata.annotations, selected);
 });
 
-function told({ actions, status, events = [] }: Decision<ClaimStatus>): string {
-  const words = inWords(actions).join(', ');
+function describe({ actions, status, events = [] }: Decision<ClaimStatus>): string {
+  const words = summarizeActions(actions).join(', ');
   const phase = (status as ClaimStatus)?.phase;
   const news = events.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
   return [words, phase ?? '', ...news].filter(Boolean).join('; ');

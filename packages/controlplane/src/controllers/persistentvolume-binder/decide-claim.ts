@@ -2,14 +2,14 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
-import { confirmed, type NewEvent, update } from '@kruise/client/actions';
+import { type NewEvent, requireExists, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import {
   bindCompletedAnnotation,
   classOfClaim,
   delaysBinding,
+  hasStorageClass,
   isVolumeFor,
-  namesClass,
   selectedNodeAnnotation,
   storageProvisionerAnnotation,
 } from '@kruise/machinery/volume-binding';
@@ -36,7 +36,7 @@ export type ClaimObserved = {
 };
 
 /** Interval at which a pending PVC is requeued and its event repeated. */
-const lookAgainSeconds = 15;
+const requeueSeconds = 15;
 
 const betaProvisionerAnnotation = 'volume.beta.kubernetes.io/storage-provisioner';
 
@@ -44,22 +44,26 @@ const betaProvisionerAnnotation = 'volume.beta.kubernetes.io/storage-provisioner
 export function decideClaim(observed: ClaimObserved): Decision<ClaimStatus> {
   const { metadata, spec } = observed.claim;
   if (metadata.annotations?.[bindCompletedAnnotation] !== undefined) return decideBound(observed);
-  return spec?.volumeName ? decideNamed(observed) : decideUnnamed(observed);
+  return spec?.volumeName ? decideWithVolumeName(observed) : decideWithoutVolumeName(observed);
 }
 
 function decideBound({ claim, volume }: ClaimObserved): Decision<ClaimStatus> {
   if (!claim.spec?.volumeName) {
-    return lose(claim, 'ClaimLost', 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!');
+    return markLost(
+      claim,
+      'ClaimLost',
+      'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
+    );
   }
   if (!volume) {
-    return lose(claim, 'ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!');
+    return markLost(claim, 'ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!');
   }
   const { claimRef } = volume.spec ?? {};
   if (!claimRef || claimRef.uid === claim.metadata.uid) return bind(claim, volume);
-  return lose(claim, 'ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly');
+  return markLost(claim, 'ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly');
 }
 
-function lose(claim: PersistentVolumeClaim, reason: string, message: string): Decision<ClaimStatus> {
+function markLost(claim: PersistentVolumeClaim, reason: string, message: string): Decision<ClaimStatus> {
   if (claim.status?.phase === 'Lost') return { actions: [] };
   return {
     actions: [],
@@ -69,36 +73,36 @@ function lose(claim: PersistentVolumeClaim, reason: string, message: string): De
 }
 
 /** Handles a PVC with a volume name. */
-function decideNamed({ claim, volume }: ClaimObserved): Decision<ClaimStatus> {
-  if (!volume) return wait(claim);
+function decideWithVolumeName({ claim, volume }: ClaimObserved): Decision<ClaimStatus> {
+  if (!volume) return stayPending(claim);
   const { name } = volume.metadata;
   if (!volume.spec?.claimRef) {
     const mismatch = mismatchOf(claim, volume);
     if (mismatch === undefined) return bind(claim, volume);
-    return wait(claim, warning('VolumeMismatch', `Cannot bind to requested volume "${name}": ${mismatch}`));
+    return stayPending(claim, warning('VolumeMismatch', `Cannot bind to requested volume "${name}": ${mismatch}`));
   }
   if (isVolumeFor(volume, claim)) return bind(claim, volume);
-  return wait(claim, warning('FailedBinding', `volume "${name}" already bound to a different claim.`));
+  return stayPending(claim, warning('FailedBinding', `volume "${name}" already bound to a different claim.`));
 }
 
 /** Handles a PVC without a volume name. */
-function decideUnnamed(observed: ClaimObserved): Decision<ClaimStatus> {
+function decideWithoutVolumeName(observed: ClaimObserved): Decision<ClaimStatus> {
   const { claim, storageClass, defaultClass, kept, free, waitingPods, placedPod } = observed;
   const isDelayed = storageClass !== undefined && delaysBinding(storageClass);
   const volume = chooseVolume(claim, { kept, free, isDelayed });
   if (volume) return bind(claim, volume);
-  if (!namesClass(claim) && defaultClass) {
+  if (!hasStorageClass(claim) && defaultClass) {
     const storageClassName = defaultClass.metadata.name ?? '';
     const classed: PersistentVolumeClaim = { ...claim, spec: { ...claim.spec, storageClassName } };
     return { actions: [update(classed)] };
   }
   if (isDelayed && claim.metadata.annotations?.[selectedNodeAnnotation] === undefined) {
     const isMade = !isInTree(storageClass.provisioner);
-    return placedPod && isMade ? follow(claim, placedPod) : wait(claim, waitingEvent(waitingPods));
+    return placedPod && isMade ? selectPodNode(claim, placedPod) : stayPending(claim, waitingEvent(waitingPods));
   }
-  if (classOfClaim(claim) !== '') return askForVolume(claim, storageClass);
+  if (classOfClaim(claim) !== '') return requestProvisioning(claim, storageClass);
   const message = 'no persistent volumes available for this claim and no storage class is set';
-  return wait(claim, { type: 'Normal', reason: 'FailedBinding', message });
+  return stayPending(claim, { type: 'Normal', reason: 'FailedBinding', message });
 }
 
 /**
@@ -106,51 +110,54 @@ function decideUnnamed(observed: ClaimObserved): Decision<ClaimStatus> {
  * scheduler handles it again. Either the Pod was not placed by a scheduler, or the scheduler saw a previous PVC of this
  * name that was bound.
  */
-function follow(claim: PersistentVolumeClaim, pod: Pod): Decision<ClaimStatus> {
+function selectPodNode(claim: PersistentVolumeClaim, pod: Pod): Decision<ClaimStatus> {
   const annotations = { ...claim.metadata.annotations, [selectedNodeAnnotation]: pod.spec?.nodeName ?? '' };
   // The cache may contain a deleted Pod of this name while its successor is not scheduled yet.
-  return { actions: [confirmed(update({ ...claim, metadata: { ...claim.metadata, annotations } }), pod)] };
+  return { actions: [requireExists(update({ ...claim, metadata: { ...claim.metadata, annotations } }), pod)] };
 }
 
 /** Requests a volume from the provisioner of the storage class. */
-function askForVolume(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): Decision<ClaimStatus> {
+function requestProvisioning(
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass | undefined,
+): Decision<ClaimStatus> {
   if (!storageClass) {
     const message = `storageclass.storage.k8s.io "${classOfClaim(claim)}" not found`;
-    return wait(claim, warning('ProvisioningFailed', message));
+    return stayPending(claim, warning('ProvisioningFailed', message));
   }
   const { provisioner } = storageClass;
   if (isInTree(provisioner)) {
-    return wait(claim, warning('ProvisioningFailed', `no volume plugin matched name: ${provisioner}`));
+    return stayPending(claim, warning('ProvisioningFailed', `no volume plugin matched name: ${provisioner}`));
   }
   const { annotations } = claim.metadata;
   const asked = { [betaProvisionerAnnotation]: provisioner, [storageProvisionerAnnotation]: provisioner };
-  const isAsked = annotations?.[storageProvisionerAnnotation] === provisioner;
+  const isRequested = annotations?.[storageProvisionerAnnotation] === provisioner;
   const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`;
   return {
-    ...wait(claim, { type: 'Normal', reason: 'ExternalProvisioning', message }),
-    actions: isAsked
+    ...stayPending(claim, { type: 'Normal', reason: 'ExternalProvisioning', message }),
+    actions: isRequested
       ? []
       : [update({ ...claim, metadata: { ...claim.metadata, annotations: { ...annotations, ...asked } } })],
   };
 }
 
-type Told = Omit<NewEvent, 'about'>;
+type PendingEvent = Omit<NewEvent, 'about'>;
 
 /** Keeps the PVC pending, emits the reason as an event, and requeues. */
-function wait(claim: PersistentVolumeClaim, event?: Told): Decision<ClaimStatus> {
+function stayPending(claim: PersistentVolumeClaim, event?: PendingEvent): Decision<ClaimStatus> {
   return {
     actions: [],
     status: unboundStatus(claim, 'Pending'),
     events: event ? [{ about: claim, ...event }] : [],
-    requeueAfterSeconds: lookAgainSeconds,
+    requeueAfterSeconds: requeueSeconds,
   };
 }
 
-function warning(reason: string, message: string): Told {
+function warning(reason: string, message: string): PendingEvent {
   return { type: 'Warning', reason, message };
 }
 
-function waitingEvent(pods: readonly string[]): Told {
+function waitingEvent(pods: readonly string[]): PendingEvent {
   if (pods.length === 0) {
     const message = 'waiting for first consumer to be created before binding';
     return { type: 'Normal', reason: 'WaitForFirstConsumer', message };

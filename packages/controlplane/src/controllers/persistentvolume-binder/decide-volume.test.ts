@@ -4,7 +4,7 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import fc from 'fast-check';
 import { objectAfter } from '../../testing/carry-out.ts';
-import { inWords } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/in-words.ts';
 import { decideVolume } from './decide-volume.ts';
 import { boundByController, claimWith, theClaim, volumeWith } from './fixtures.ts';
 
@@ -102,7 +102,7 @@ for (const [name, volume, claim, comes] of cases) {
     const { actions, status, events = [] } = decideVolume({ volume, claim });
     const phase = (status as PersistentVolume['status'])?.phase ?? '';
     const news = events.map(({ reason, message }) => `${reason} ${message}`);
-    assert.equal([inWords(actions).join(), phase, ...news].filter(Boolean).join('; '), comes);
+    assert.equal([summarizeActions(actions).join(), phase, ...news].filter(Boolean).join('; '), comes);
   });
 }
 

@@ -19,16 +19,16 @@ const nothing: Decision<VolumeStatus> = { actions: [] };
 /** PV reconciler: determines the phase of a volume, and reclaims it when its PVC is gone. */
 export function decideVolume({ volume, claim }: VolumeObserved): Decision<VolumeStatus> {
   const { claimRef } = volume.spec ?? {};
-  if (!claimRef?.uid) return enter(volume, 'Available');
+  if (!claimRef?.uid) return enterPhase(volume, 'Available');
   if (!claim || claim.metadata.uid !== claimRef.uid) return release(volume);
   const { volumeName } = claim.spec ?? {};
   // The PVC binds itself, unless the volume mode does not match.
   if (!volumeName) return hasSameMode(claim, volume) ? nothing : { actions: [], events: modeMismatch(volume, claim) };
-  if (volumeName === volume.metadata.name) return enter(volume, 'Bound');
-  return isMadeToBeDeleted(volume) ? release(volume) : unbind(volume);
+  if (volumeName === volume.metadata.name) return enterPhase(volume, 'Bound');
+  return isProvisionedForDeletion(volume) ? release(volume) : unbind(volume);
 }
 
-function enter(volume: PersistentVolume, phase: Phase, message?: string): Decision<VolumeStatus> {
+function enterPhase(volume: PersistentVolume, phase: Phase, message?: string): Decision<VolumeStatus> {
   if (volume.status?.phase === phase) return nothing;
   const { message: _, ...rest } = volume.status ?? {};
   return { actions: [], status: { ...rest, phase, ...(message === undefined ? {} : { message }) } };
@@ -36,7 +36,7 @@ function enter(volume: PersistentVolume, phase: Phase, message?: string): Decisi
 
 /** Sets the phase to Released, then applies the reclaim policy. */
 function release(volume: PersistentVolume): Decision<VolumeStatus> {
-  if (!isLetGo(volume)) return enter(volume, 'Released');
+  if (!isReleased(volume)) return enterPhase(volume, 'Released');
   if (isMigrated(volume)) return nothing;
   switch (volume.spec?.persistentVolumeReclaimPolicy) {
     case 'Delete': {
@@ -53,16 +53,16 @@ function release(volume: PersistentVolume): Decision<VolumeStatus> {
 }
 
 /** Reports whether the volume is already Released. A Failed phase is not overwritten. */
-export function isLetGo({ status }: PersistentVolume): boolean {
+export function isReleased({ status }: PersistentVolume): boolean {
   return status?.phase === 'Released' || status?.phase === 'Failed';
 }
 
 function fail(volume: PersistentVolume, reason: string, message: string): Decision<VolumeStatus> {
   if (volume.status?.phase === 'Failed') return nothing;
-  return { ...enter(volume, 'Failed', message), events: [{ about: volume, type: 'Warning', reason, message }] };
+  return { ...enterPhase(volume, 'Failed', message), events: [{ about: volume, type: 'Warning', reason, message }] };
 }
 
-function isMadeToBeDeleted({ metadata, spec }: PersistentVolume): boolean {
+function isProvisionedForDeletion({ metadata, spec }: PersistentVolume): boolean {
   return (
     metadata.annotations?.[provisionedByAnnotation] !== undefined && spec?.persistentVolumeReclaimPolicy === 'Delete'
   );
@@ -79,20 +79,20 @@ function unbind(volume: PersistentVolume): Decision<VolumeStatus> {
     byController === undefined
       ? { ...volume, spec: { ...spec, claimRef: kept } }
       : { ...volume, metadata: { ...volume.metadata, annotations }, spec };
-  return { ...enter(volume, 'Available'), actions: [update(unbound)] };
+  return { ...enterPhase(volume, 'Available'), actions: [update(unbound)] };
 }
 
 function modeMismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): readonly NewEvent[] {
   const why = 'due to incompatible volumeMode.';
-  const told = { type: 'Warning', reason: 'VolumeMismatch' } as const;
+  const mismatchEvent = { type: 'Warning', reason: 'VolumeMismatch' } as const;
   return [
     {
-      ...told,
+      ...mismatchEvent,
       about: volume,
       message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claim.metadata.name}" ${why}`,
     },
     {
-      ...told,
+      ...mismatchEvent,
       about: claim,
       message: `Cannot bind PersistentVolume "${volume.metadata.name}" to requested PersistentVolumeClaim ${why}`,
     },

@@ -29,8 +29,8 @@ const cases: readonly (readonly [string, PersistentVolumeClaim, PersistentVolume
 ];
 for (const [name, given, volume, waits] of cases) {
   test(name, () => {
-    const told = decide({ claim: given, volume }).events?.map(({ reason, message }) => `${reason}: ${message}`) ?? [];
-    assert.deepEqual(told, waits ? ['ExternalExpanding: waiting for an external controller to expand this PVC'] : []);
+    const events = decide({ claim: given, volume }).events?.map(({ reason, message }) => `${reason}: ${message}`) ?? [];
+    assert.deepEqual(events, waits ? ['ExternalExpanding: waiting for an external controller to expand this PVC'] : []);
   });
 }
 

@@ -6,11 +6,11 @@ import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const ours = 'kubernetes.io/pv-protection';
-const volume = (phase: 'Available' | 'Bound' | 'Released', isGoing: boolean, finalizers: readonly string[]) =>
+const volume = (phase: 'Available' | 'Bound' | 'Released', isTerminating: boolean, finalizers: readonly string[]) =>
   ({
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { name: 'disk', finalizers, ...(isGoing ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
+    metadata: { name: 'disk', finalizers, ...(isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
     status: { phase },
   }) satisfies PersistentVolume;
 
@@ -33,11 +33,16 @@ for (const [name, given, finalizers] of cases) {
 test('no volume is deleted while it is bound, and the decision is idempotent', () => {
   const finalizers = fc.subarray([ours, 'example.com/a']);
   fc.assert(
-    fc.property(fc.constantFrom('Available', 'Bound', 'Released'), fc.boolean(), finalizers, (phase, isGoing, held) => {
-      const before: PersistentVolume = volume(phase, isGoing, held);
-      const after = objectAfter(before, decide(before));
-      if (phase === 'Bound' && held.includes(ours)) assert.ok(after);
-      if (after) assert.deepEqual(decide(after).actions, []);
-    }),
+    fc.property(
+      fc.constantFrom('Available', 'Bound', 'Released'),
+      fc.boolean(),
+      finalizers,
+      (phase, isTerminating, held) => {
+        const before: PersistentVolume = volume(phase, isTerminating, held);
+        const after = objectAfter(before, decide(before));
+        if (phase === 'Bound' && held.includes(ours)) assert.ok(after);
+        if (after) assert.deepEqual(decide(after).actions, []);
+      },
+    ),
   );
 });

@@ -6,8 +6,9 @@ const finalizer = 'kubernetes.io/pv-protection';
 
 /** Adds the protection finalizer from the start, and removes it when the terminating volume is not bound. */
 export function decide(volume: PersistentVolume): Decision<never> {
-  const isHeld = hasFinalizer(volume, finalizer);
-  if (!isBeingDeleted(volume)) return { actions: isHeld ? [] : [update(withFinalizer(volume, finalizer))] };
+  const hasProtectionFinalizer = hasFinalizer(volume, finalizer);
+  if (!isBeingDeleted(volume))
+    return { actions: hasProtectionFinalizer ? [] : [update(withFinalizer(volume, finalizer))] };
   const isNeeded = volume.status?.phase === 'Bound';
-  return { actions: isHeld && !isNeeded ? [update(withoutFinalizer(volume, finalizer))] : [] };
+  return { actions: hasProtectionFinalizer && !isNeeded ? [update(withoutFinalizer(volume, finalizer))] : [] };
 }

@@ -35,16 +35,16 @@ test('a PVC and its volume are kept until the Pod that uses them is gone', async
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
     },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.delete(persistentVolumeClaim, data);
   await client.delete(persistentVolume, { name: 'disk' });
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.ok((await client.get(persistentVolumeClaim, data)).metadata.deletionTimestamp);
   assert.ok((await client.get(persistentVolume, { name: 'disk' })).metadata.deletionTimestamp);
 
   await client.delete(pod, web, { gracePeriodSeconds: 0 });
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(client.get(persistentVolumeClaim, data), isNotFound);
   await assert.rejects(client.get(persistentVolume, { name: 'disk' }), isNotFound);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

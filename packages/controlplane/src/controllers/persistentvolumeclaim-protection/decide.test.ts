@@ -7,20 +7,20 @@ import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const ours = 'kubernetes.io/pvc-protection';
-const claim = (isGoing: boolean, finalizers: readonly string[], owner?: string): PersistentVolumeClaim => ({
+const claim = (isTerminating: boolean, finalizers: readonly string[], owner?: string): PersistentVolumeClaim => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: {
     name: 'web-data',
     namespace: 'default',
     finalizers,
-    ...(isGoing ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    ...(isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     ...(owner
       ? { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: owner, controller: true }] }
       : {}),
   },
 });
-const going = claim(true, [ours]);
+const terminating = claim(true, [ours]);
 const pod = (volume: object, more: { nodeName?: string; phase?: 'Succeeded'; metadata?: object } = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -41,10 +41,10 @@ const cases: readonly (readonly [
   ['a PVC gets the finalizer', claim(false, []), [], [ours]],
   ['a PVC with the finalizer is unchanged', claim(false, [ours]), [], undefined],
   ['a terminating PVC without Pods loses the finalizer', claim(true, ['a', ours]), [], ['a']],
-  ['a terminating PVC keeps the finalizer while a Pod uses it', going, [pod(named)], undefined],
-  ['a finished Pod still uses its PVC', going, [pod(named, { phase: 'Succeeded' })], undefined],
-  ['an unscheduled Pod does not use its PVC', going, [pod(named, { nodeName: '' })], []],
-  ['a Pod that uses another PVC', going, [pod({ persistentVolumeClaim: { claimName: 'other' } })], []],
+  ['a terminating PVC keeps the finalizer while a Pod uses it', terminating, [pod(named)], undefined],
+  ['a finished Pod still uses its PVC', terminating, [pod(named, { phase: 'Succeeded' })], undefined],
+  ['an unscheduled Pod does not use its PVC', terminating, [pod(named, { nodeName: '' })], []],
+  ['a Pod that uses another PVC', terminating, [pod({ persistentVolumeClaim: { claimName: 'other' } })], []],
   ['a Pod uses the PVC of its ephemeral volume', claim(true, [ours], 'p1'), [pod(ephemeral)], undefined],
   ['a Pod does not use the ephemeral PVC of another Pod', claim(true, [ours], 'p0'), [pod(ephemeral)], []],
   [
@@ -72,8 +72,8 @@ test('no PVC is deleted while a Pod uses it, and the decision is idempotent', ()
   const users = fc.subarray([pod(named), pod(named, { nodeName: '' }), pod(ephemeral), pod({ emptyDir: {} })]);
   const owner = fc.constantFrom(undefined, 'p1', 'p0');
   fc.assert(
-    fc.property(fc.boolean(), fc.subarray([ours, 'example.com/a']), owner, users, (isGoing, held, uid, pods) => {
-      const before = claim(isGoing, held, uid);
+    fc.property(fc.boolean(), fc.subarray([ours, 'example.com/a']), owner, users, (isTerminating, held, uid, pods) => {
+      const before = claim(isTerminating, held, uid);
       const after = objectAfter(before, decide({ claim: before, pods }));
       const isUsed = pods.some((each) => each.spec?.nodeName && each.spec.volumes?.[0]?.persistentVolumeClaim);
       if (isUsed && held.includes(ours)) assert.ok(after);

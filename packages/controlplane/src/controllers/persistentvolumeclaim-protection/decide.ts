@@ -2,7 +2,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import { hasFinalizer, isBeingDeleted, update, withFinalizer, withoutFinalizer } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { claimNames, faultOfEphemeralClaim } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-claims';
 
 export type Observed = {
   readonly claim: PersistentVolumeClaim;
@@ -13,7 +13,7 @@ export type Observed = {
 const finalizer = 'kubernetes.io/pvc-protection';
 
 /** Reports whether a PVC is terminating and only held by the protection finalizer. */
-export function isToGo(claim: PersistentVolumeClaim): boolean {
+export function isReadyForRemoval(claim: PersistentVolumeClaim): boolean {
   return isBeingDeleted(claim) && hasFinalizer(claim, finalizer);
 }
 
@@ -22,11 +22,11 @@ export function isToGo(claim: PersistentVolumeClaim): boolean {
  * included.
  */
 export function decide({ claim, pods }: Observed): Decision<never> {
-  if (isToGo(claim)) {
+  if (isReadyForRemoval(claim)) {
     return { actions: isUsed(claim, pods) ? [] : [update(withoutFinalizer(claim, finalizer))] };
   }
-  const isHeld = isBeingDeleted(claim) || hasFinalizer(claim, finalizer);
-  return { actions: isHeld ? [] : [update(withFinalizer(claim, finalizer))] };
+  const hasProtectionFinalizer = isBeingDeleted(claim) || hasFinalizer(claim, finalizer);
+  return { actions: hasProtectionFinalizer ? [] : [update(withFinalizer(claim, finalizer))] };
 }
 
 /**
@@ -35,9 +35,9 @@ export function decide({ claim, pods }: Observed): Decision<never> {
 export function isUsed(claim: PersistentVolumeClaim, pods: readonly Pod[]): boolean {
   return pods.some((pod) => {
     if (!pod.spec?.nodeName) return false;
-    return claimNames(pod).some(({ name, isEphemeral }) => {
+    return podVolumeClaims(pod).some(({ name, isEphemeral }) => {
       if (name !== claim.metadata.name) return false;
-      return !isEphemeral || (!isShutDown(pod) && faultOfEphemeralClaim(pod, claim) === undefined);
+      return !isEphemeral || (!isShutDown(pod) && validateEphemeralVolumeClaim(pod, claim) === undefined);
     });
   });
 }

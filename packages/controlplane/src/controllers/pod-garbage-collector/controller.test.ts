@@ -33,25 +33,25 @@ test('Pods of a deleted node are deleted after the quarantine', async () => {
   await make(cluster, 'a', { nodeName: 'n' });
   await make(cluster, 'held', { nodeName: 'n', finalizers: ['example.com/hold'] });
   await make(cluster, 'waiting');
-  await cluster.pass(1);
+  await cluster.advance(1);
   await cluster.client.delete(node, { name: 'n' });
-  await cluster.pass(39);
+  await cluster.advance(39);
   assert.equal(await present(cluster), 'a Pending, held Pending, waiting Pending');
-  await cluster.pass(2);
+  await cluster.advance(2);
   assert.equal(await present(cluster), 'held Failed, waiting Pending');
   const { status } = await cluster.client.get(pod, place('held'));
   const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   assert.deepEqual([target?.reason, target?.message], ['DeletionByPodGC', 'PodGC: node no longer exists']);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('Pods of a node that is back in time are kept', async () => {
   await using cluster = await startCollecting();
   await make(cluster, 'a', { nodeName: 'n' });
   await cluster.client.delete(node, { name: 'n' });
-  await cluster.pass(30);
+  await cluster.advance(30);
   await cluster.client.create(node, { metadata: { name: 'n' } });
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal(await present(cluster), 'a Pending');
 });
 
@@ -60,10 +60,10 @@ test('an unscheduled terminating Pod is failed and deleted once its finalizers a
   const { client } = cluster;
   await make(cluster, 'a', { finalizers: ['example.com/hold'] });
   await client.delete(pod, place('a'));
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'a Failed');
   const { metadata } = await client.get(pod, place('a'));
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal(
     (await client.get(pod, place('a'))).metadata.resourceVersion,
     metadata.resourceVersion,
@@ -79,23 +79,23 @@ test('terminating Pods are deleted from an out-of-service node', async () => {
   await make(cluster, 'a', { nodeName: 'n' });
   await make(cluster, 'stays', { nodeName: 'n' });
   await client.delete(pod, place('a'));
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'a Pending, stays Pending');
   const taints = [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }];
   await client.patch(node, { name: 'n' }, { spec: { taints } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await present(cluster), 'stays Pending');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('terminated Pods are kept up to the threshold', async () => {
   await using cluster = await startCollecting({ terminatedPodThreshold: 2 });
   for (const name of ['a', 'b', 'c', 'd']) {
     await make(cluster, name, { nodeName: 'n', phase: 'Succeeded' });
-    await cluster.pass(1);
+    await cluster.advance(1);
   }
   await make(cluster, 'runs', { nodeName: 'n' });
-  await cluster.pass(20);
+  await cluster.advance(20);
   assert.equal(await present(cluster), 'c Succeeded, d Succeeded, runs Pending');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

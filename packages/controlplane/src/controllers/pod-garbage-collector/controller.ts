@@ -5,7 +5,7 @@ import { keyOf } from '@kruise/client/object-key';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { isNotFound } from '@kruise/machinery/status';
-import { someAtATime } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/some-at-a-time';
 import { byNode } from '../pod-indexes.ts';
 import { isForced, isOutOfService, isStranded, lastStatus, type Removal, surplusOf } from './decide.ts';
 
@@ -17,7 +17,7 @@ const defaultThreshold = 12_500;
 const quarantineMs = 40_000;
 /** Maximum delay between the end of a Pod and the check of the threshold. */
 const surplusDelayMs = 20_000;
-const removalsAtATime = 20;
+const maxConcurrentDeletions = 20;
 
 /** Queue keys: one Pod, all Pods of a missing node, or all terminated Pods. */
 const podPrefix = 'pod ';
@@ -59,7 +59,7 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
       }, follow);
 
       /** Force-deletes a Pod, ignoring its grace period. */
-      async function force(found: Pod, removal: Removal): Promise<void> {
+      async function forceDelete(found: Pod, removal: Removal): Promise<void> {
         if (isForced(found)) return;
         const { name = '', namespace = '', uid = '' } = found.metadata;
         const status = lastStatus(found, removal, clock.now());
@@ -77,7 +77,7 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
       async function removeOrphans(nodeName: string): Promise<void> {
         const orphans = pods.byIndex(byNode, nodeName);
         if (nodes.get(nodeName) || orphans.length === 0 || (await isThere(nodeName))) return;
-        await someAtATime(orphans, removalsAtATime, (each) => force(each, 'orphaned'));
+        await mapConcurrently(orphans, maxConcurrentDeletions, (each) => forceDelete(each, 'orphaned'));
       }
 
       async function isThere(nodeName: string): Promise<boolean> {
@@ -95,11 +95,11 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
           await removeOrphans(key.slice(nodePrefix.length));
         } else if (key === surplusKey) {
           const surplus = surplusOf(pods.byIndex(byEnd, 'ended'), threshold);
-          await someAtATime(surplus, removalsAtATime, (each) => force(each, 'surplus'));
+          await mapConcurrently(surplus, maxConcurrentDeletions, (each) => forceDelete(each, 'surplus'));
         } else {
           const found = pods.get(key.slice(podPrefix.length));
           const on = found?.spec?.nodeName ? nodes.get(found.spec.nodeName) : undefined;
-          if (found && isStranded(found, on)) await force(found, 'stranded');
+          if (found && isStranded(found, on)) await forceDelete(found, 'stranded');
         }
         return undefined;
       }

@@ -37,8 +37,8 @@ export function isStranded(pod: Pod, node: Node | undefined): boolean {
 
 /** Reports whether a node has the out-of-service taint and is not ready. */
 export function isOutOfService({ spec, status }: Node): boolean {
-  const isSaid = spec?.taints?.some(({ key }) => key === outOfServiceKey) ?? false;
-  return isSaid && !isConditionTrue(status?.conditions, 'Ready');
+  const isTainted = spec?.taints?.some(({ key }) => key === outOfServiceKey) ?? false;
+  return isTainted && !isConditionTrue(status?.conditions, 'Ready');
 }
 
 /** Reports whether a Pod was force-deleted and only finalizers hold it. */

@@ -30,35 +30,35 @@ test('a ReplicaSet maintains its Pods, with the permissions of its ServiceAccoun
     metadata,
     spec: { replicas: 3, minReadySeconds: 5, selector: { matchLabels: labels }, template },
   });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const made = await podsOf(cluster);
   assert.equal(made.length, 3);
   assert.match(made[0]?.metadata.name ?? '', /^web-[bcdf-hj-np-tv-xz2456789]{5}$/);
 
   for (const each of made) await makeReady(cluster, each);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const statusOf = async () => (await client.get(replicaSet, metadata)).status;
   const counts = { replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 3, observedGeneration: 1 };
   assert.deepEqual(await statusOf(), counts);
-  await cluster.pass(5);
+  await cluster.advance(5);
   assert.deepEqual(await statusOf(), { ...counts, availableReplicas: 3 });
 
   await client.delete(pod, { namespace: 'default', name: made[0]!.metadata.name! });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await podsOf(cluster)).filter(({ metadata: each }) => !each.deletionTimestamp).length, 3);
 
   await client.patch(replicaSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const kept = (await podsOf(cluster)).filter(({ metadata: each }) => !each.deletionTimestamp);
   assert.equal(kept.length, 1);
   assert.equal(kept[0]?.status?.phase, 'Running');
 
   const { items } = await client.list(event, { namespace: 'default' });
-  const told = items.map(({ reason, count = 1, source }) => [reason, source?.component, count]);
-  assert.equal(told.filter(([reason]) => reason === 'SuccessfulCreate').length, 4);
-  assert.equal(told.filter(([reason]) => reason === 'SuccessfulDelete').length, 2);
-  assert.ok(told.every(([, component]) => component === 'replicaset-controller'));
-  assert.deepEqual(cluster.complaints, []);
+  const events = items.map(({ reason, count = 1, source }) => [reason, source?.component, count]);
+  assert.equal(events.filter(([reason]) => reason === 'SuccessfulCreate').length, 4);
+  assert.equal(events.filter(([reason]) => reason === 'SuccessfulDelete').length, 2);
+  assert.ok(events.every(([, component]) => component === 'replicaset-controller'));
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('an orphaned Pod is adopted, and released when its labels change', async () => {
@@ -68,16 +68,16 @@ test('an orphaned Pod is adopted, and released when its labels change', async ()
   const orphan = { namespace: 'default', name: 'orphan' };
   await client.create(pod, { metadata: { ...orphan, labels }, spec: template.spec });
   await client.create(replicaSet, { metadata, spec: { replicas: 1, selector: { matchLabels: labels }, template } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const [only, ...others] = await podsOf(cluster);
   assert.equal(only?.metadata.ownerReferences?.[0]?.name, 'web');
   assert.deepEqual(others, []);
 
   await client.patch(pod, orphan, { metadata: { labels: { app: 'db' } } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await client.get(pod, orphan)).metadata.ownerReferences, undefined);
   assert.equal((await podsOf(cluster)).length, 2);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a creation rejected by a quota is retried with backoff, regardless of other events', async () => {
@@ -85,7 +85,7 @@ test('a creation rejected by a quota is retried with backoff, regardless of othe
   const { client } = cluster;
   await cluster.run(['replicaset-controller']);
   await client.create(replicaSet, { metadata, spec: { replicas: 1, selector: { matchLabels: labels }, template } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const hard = { pods: '1' };
   const quota = await client.create(resourceQuota, {
     metadata: { name: 'one', namespace: 'default' },
@@ -98,7 +98,7 @@ test('a creation rejected by a quota is retried with backoff, regardless of othe
     const annotations = { second: String(second) };
     const reference = { namespace: 'default', name: only?.metadata.name ?? '' };
     await client.patch(pod, reference, { metadata: { annotations } }, { type: 'merge' });
-    await cluster.pass(1);
+    await cluster.advance(1);
   }
   const { items } = await client.list(event, { namespace: 'default' });
   const failures = items.filter(({ reason }) => reason === 'FailedCreate').map(({ count = 1 }) => count);
@@ -109,7 +109,7 @@ test('a creation rejected by a quota is retried with backoff, regardless of othe
 
   // A lower number of replicas is a new spec: no creation is rejected any more.
   await client.patch(replicaSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await client.get(replicaSet, metadata)).status?.conditions, undefined);
 });
 
@@ -127,13 +127,13 @@ test('a ReplicaSet reports why it cannot create its Pods, and recovers', async (
     { subresource: 'status' },
   );
   await client.create(replicaSet, { metadata, spec: { replicas: 2, selector: { matchLabels: labels }, template } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const [condition] = (await client.get(replicaSet, metadata)).status?.conditions ?? [];
   assert.equal(condition?.reason, 'FailedCreate');
   assert.match(condition?.message ?? '', /exceeded quota: none/);
 
   await client.delete(resourceQuota, { namespace: 'default', name: 'none' });
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.equal((await podsOf(cluster)).length, 2);
   assert.equal((await client.get(replicaSet, metadata)).status?.conditions, undefined);
 });
@@ -143,7 +143,7 @@ test('a ReplicationController maintains its Pods in the same way', async () => {
   const { client } = cluster;
   await cluster.run(['replicationcontroller-controller']);
   await client.create(replicationController, { metadata, spec: { replicas: 2, template } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   const made = await podsOf(cluster);
   assert.deepEqual(
     made.map(({ metadata: each }) => each.ownerReferences?.[0]?.kind),
@@ -151,7 +151,7 @@ test('a ReplicationController maintains its Pods in the same way', async () => {
   );
   for (const each of made) await makeReady(cluster, each);
   await client.patch(replicationController, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.get(replicationController, metadata)).status, {
     replicas: 1,
     fullyLabeledReplicas: 1,
@@ -161,5 +161,5 @@ test('a ReplicationController maintains its Pods in the same way', async () => {
   });
   const { items } = await client.list(event, { namespace: 'default' });
   assert.ok(items.every(({ source }) => source?.component === 'replication-controller'));
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -1,6 +1,6 @@
 import { type ReplicaSet, replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -17,7 +17,7 @@ export const replicaSetController = defineController({
   watches: [
     watch(
       pod,
-      adopters(replicaSet, ({ spec }) => selectorOf(spec?.selector)),
+      mapToAdopters(replicaSet, ({ spec }) => selectorOf(spec?.selector)),
     ),
   ],
   observe,

@@ -8,7 +8,7 @@ import { controllerReference } from '@kruise/machinery/owner-references';
 import { failure, forbidden, StatusError } from '@kruise/machinery/status';
 import { formatTime, parseTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { inFewWords } from '../../testing/in-words.ts';
+import { countActions } from '../../testing/in-words.ts';
 import { decide, type Observed } from './decide.ts';
 
 const now = parseTime('2026-01-01T00:00:00Z');
@@ -25,7 +25,7 @@ function setOf(spec: Partial<NonNullable<ReplicaSet['spec']>> = {}, more: Partia
   };
 }
 const set = setOf();
-const leaving = setOf({}, { metadata: { ...set.metadata, deletionTimestamp } });
+const terminating = setOf({}, { metadata: { ...set.metadata, deletionTimestamp } });
 
 type Shape = {
   readonly phase?: NonNullable<Pod['status']>['phase'] & string;
@@ -143,12 +143,12 @@ const actionCases: readonly {
     does: '',
   },
   { name: 'ignores the Pods of other owners', pods: [...pods('a b c'), podOf('d', { owner: 'another' })], does: '' },
-  { name: 'creates nothing while terminating', set: leaving, pods: [], does: '' },
-  { name: 'deletes nothing while terminating', set: leaving, pods: pods('a b c d e'), does: '' },
+  { name: 'creates nothing while terminating', set: terminating, pods: [], does: '' },
+  { name: 'deletes nothing while terminating', set: terminating, pods: pods('a b c d e'), does: '' },
 ];
 for (const { name, set: given = set, pods: candidates, does } of actionCases) {
   test(`a ReplicaSet ${name}`, () => {
-    assert.equal(inFewWords(decide({ set: given, candidates, siblings: [] }, now).actions), does);
+    assert.equal(countActions(decide({ set: given, candidates, siblings: [] }, now).actions), does);
   });
 }
 
@@ -156,13 +156,13 @@ test('Pods of other ReplicaSets of the Deployment count for the node rank', () =
   const onNode = (name: string, nodeName: string) => ({ ...podOf(name, ready), spec: { containers: [], nodeName } });
   const candidates = [onNode('a', 'x'), onNode('b', 'y')];
   const siblings = [...candidates, onNode('other-1', 'y'), onNode('other-2', 'x'), onNode('other-3', 'y')];
-  assert.equal(inFewWords(decide({ set: setOf({ replicas: 1 }), candidates, siblings }, now).actions), 'delete b');
+  assert.equal(countActions(decide({ set: setOf({ replicas: 1 }), candidates, siblings }, now).actions), 'delete b');
 });
 
 test('each created or deleted Pod emits an event', () => {
   const announcements = (replicas: number) =>
     decide({ set: setOf({ replicas }), candidates: pods('a'), siblings: [] }, now).actions.map((action) =>
-      action.type === 'create' || action.type === 'remove' ? action.announcement : undefined,
+      action.type === 'create' || action.type === 'remove' ? action.outcomeEvents : undefined,
     );
   const about = setOf({ replicas: 2 });
   assert.deepEqual(announcements(2), [
@@ -211,7 +211,7 @@ const [deletion] = decide({ set: setOf({ replicas: 0 }), candidates: pods('a'), 
   Action,
 ];
 const quota = forbidden({ group: '', plural: 'pods' }, '', 'exceeded quota');
-const isGoing = new StatusError(
+const isTerminating = new StatusError(
   failure({
     code: 403,
     reason: 'Forbidden',
@@ -245,7 +245,7 @@ const conditionCases = [
     conditions: failureOf('FailedCreate', 'before'),
   },
   { name: 'nothing after it recovers', set: conditioned, outcome: {}, conditions: undefined },
-  { name: 'nothing in a terminating namespace', set, outcome: failed(isGoing), conditions: undefined },
+  { name: 'nothing in a terminating namespace', set, outcome: failed(isTerminating), conditions: undefined },
 ];
 for (const { name, set: given, outcome, conditions } of conditionCases) {
   test(`a ReplicaSet reports ${name}`, () => {

@@ -5,11 +5,11 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { crowdingByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
+import { rankByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodActive, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { restBetweenLooks } from '../pace.ts';
+import { reconcileIntervalFor } from '../pace.ts';
 import { createPod, deletePod } from '../pod-control.ts';
 import { statusOf } from './status.ts';
 
@@ -40,14 +40,14 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
       failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
     // Creations and deletions already wait for their expectations.
-    minIntervalMs: scaling.length > 0 ? 0 : restBetweenLooks(pods.length),
+    minIntervalMs: scaling.length > 0 ? 0 : reconcileIntervalFor(pods.length),
   };
 }
 
 function scale(set: ReplicaSet, pods: readonly Pod[], siblings: readonly Pod[], now: Instant): readonly Action[] {
   const surplus = pods.length - (set.spec?.replicas ?? 1);
   if (surplus > 0) {
-    const ranked = surplus < pods.length ? rankForDeletion(pods, { now, crowdingOf: crowdingByNode(siblings) }) : pods;
+    const ranked = surplus < pods.length ? rankForDeletion(pods, { now, rankOf: rankByNode(siblings) }) : pods;
     return ranked.slice(0, Math.min(surplus, burst)).map((pod) => deletePod(set, pod));
   }
   const pod = podFromTemplate(set, set.spec?.template);

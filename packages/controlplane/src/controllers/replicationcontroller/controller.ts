@@ -1,7 +1,7 @@
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import { pod } from '@kruise/api/core/pod';
 import { type ReplicationController, replicationController } from '@kruise/api/core/replicationcontroller';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { defineController, watch } from '@kruise/client/controller';
 import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import { decide } from '../replicaset/decide.ts';
@@ -17,7 +17,7 @@ export const replicationControllerController = defineController({
   watches: [
     watch(
       pod,
-      adopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector)),
+      mapToAdopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector)),
     ),
   ],
   observe(caches, key) {

@@ -15,7 +15,7 @@ async function startCounting(hard: { readonly [name: string]: string }): Promise
   const cluster = await startCluster();
   await cluster.run(['resourcequota-controller']);
   await cluster.client.create(resourceQuota, { metadata: quota, spec: { hard } });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   return cluster;
 }
 
@@ -33,18 +33,18 @@ test('created objects are charged, and released when they are deleted or finishe
   assert.deepEqual(await used(cluster), { pods: '0', 'requests.cpu': '0' });
 
   const [a] = [await makePod(cluster, 'a'), await makePod(cluster, 'b')];
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.deepEqual(await used(cluster), { pods: '2', 'requests.cpu': '1' });
   await assert.rejects(makePod(cluster, 'c'), isForbidden);
 
   await client.delete(pod, place('b'), { gracePeriodSeconds: 0 });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.deepEqual(await used(cluster), { pods: '1', 'requests.cpu': '500m' });
 
   await client.update(pod, { ...a, status: { phase: 'Succeeded' } }, { subresource: 'status' });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.deepEqual(await used(cluster), { pods: '0', 'requests.cpu': '0' });
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('objects older than the quota are counted', async () => {
@@ -57,7 +57,7 @@ test('objects older than the quota are counted', async () => {
     metadata: quota,
     spec: { hard: { configmaps: '5', 'count/resourcequotas': '5' } },
   });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.deepEqual(await used(cluster), { configmaps: '2', 'count/resourcequotas': '1' });
 });
 
@@ -66,32 +66,32 @@ test('custom resources are counted from when their CRD exists', async () => {
   const { client } = cluster;
   assert.deepEqual(await used(cluster), undefined);
   await defineBox(client);
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.deepEqual(await used(cluster), { 'count/boxes.example.com': '0' });
 
   await client.create(box, { metadata: place('a') });
   await client.create(box, { metadata: place('b') });
   await assert.rejects(client.create(box, { metadata: place('c') }), isForbidden);
   await client.delete(box, place('a'));
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   assert.deepEqual(await used(cluster), { 'count/boxes.example.com': '1' });
 
   await client.delete(customResourceDefinition, boxDefinition);
-  await cluster.pass(60);
-  assert.deepEqual(cluster.complaints, []);
+  await cluster.advance(60);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a changed limit is reported, and wrong usage is corrected within five minutes', async () => {
   await using cluster = await startCounting({ configmaps: '2' });
   const { client } = cluster;
   await client.patch(resourceQuota, quota, { spec: { hard: { configmaps: '3' } } }, { type: 'merge' });
-  await cluster.pass(0.1);
+  await cluster.advance(0.1);
   const found = await client.get(resourceQuota, quota);
   assert.deepEqual(found.status, { hard: { configmaps: '3' }, used: { configmaps: '0' } });
 
   const wrong = { ...found, status: { hard: { configmaps: '3' }, used: { configmaps: '7' } } };
   await client.update(resourceQuota, wrong, { subresource: 'status' });
-  await cluster.pass(301);
+  await cluster.advance(301);
   assert.deepEqual(await used(cluster), { configmaps: '0' });
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -16,7 +16,7 @@ const recountMs = 5 * 60_000;
  * Factor of the minimum interval between recounts, relative to their duration: limits recounting to 5 % of the time
  * while many objects are deleted.
  */
-const restFactor = 20;
+const intervalFactor = 20;
 /**
  * Delay of a second recount, which sees objects that admission charged but the cache did not contain at the first
  * recount.
@@ -44,9 +44,9 @@ export function resourceQuotaController(): Runnable {
         context,
         ({ evaluator }, change) => {
           const { namespace = '' } = change.object.metadata;
-          const concerned = quotas.list({ namespace }).filter((quota) => namesOf(quota).some(evaluator.counts));
-          if (concerned.length === 0 || !changesUsage(evaluator, change, clock.now())) return;
-          for (const quota of concerned) queue.add(keyOf(quota));
+          const affected = quotas.list({ namespace }).filter((quota) => namesOf(quota).some(evaluator.counts));
+          if (affected.length === 0 || !changesUsage(evaluator, change, clock.now())) return;
+          for (const quota of affected) queue.add(keyOf(quota));
         },
         signal,
       );
@@ -95,7 +95,7 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
   const quotas = caches.informer(resourceQuota);
   /** Quotas that count a resource that is not served, by resource. */
   const waiting = new Map<string, Set<Key>>();
-  const restsUntil = new Map<Key, number>();
+  const nextRecountAt = new Map<Key, number>();
 
   const wait = (key: Key, resources: readonly string[]) => {
     for (const keys of waiting.values()) keys.delete(key);
@@ -105,8 +105,8 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
   return {
     /** Recalculates the usage and writes changes. Returns the requeue delay in seconds. */
     async count(key: Key): Promise<number | undefined> {
-      const restMs = (restsUntil.get(key) ?? 0) - clock.elapsedMs();
-      if (restMs > 0) return restMs / 1000;
+      const intervalMs = (nextRecountAt.get(key) ?? 0) - clock.elapsedMs();
+      if (intervalMs > 0) return intervalMs / 1000;
       const { found, unknown } = await sources.for(namesOf(quotas.get(key)));
       // There is no await from here on, so that the quota and the counted objects are from the same moment.
       const quota = quotas.get(key);
@@ -117,7 +117,7 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
       const counted = found.map(({ evaluator, objects }) => ({ evaluator, objects: objects.list({ namespace }) }));
       const status = decide(quota, counted, clock.now());
       const endedAt = clock.elapsedMs();
-      restsUntil.set(key, endedAt + restFactor * (endedAt - startedAt));
+      nextRecountAt.set(key, endedAt + intervalFactor * (endedAt - startedAt));
       if (!status) return undefined;
       await client.update(resourceQuota, { ...quota, status }, { subresource: 'status', signal });
       return verifyAfterSeconds;
@@ -127,7 +127,7 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
     /** Drops the state of a deleted quota. */
     forget(key: Key) {
       wait(key, []);
-      restsUntil.delete(key);
+      nextRecountAt.delete(key);
     },
   };
 }

@@ -67,7 +67,7 @@ export function changesUsage(evaluator: QuotaEvaluator, change: Change<unknown>,
  * Returns an evaluator that memoizes the usage of objects. Terminating objects are excluded, because their usage
  * shrinks over time.
  */
-export function remembering(evaluator: QuotaEvaluator): QuotaEvaluator {
+export function memoizeUsage(evaluator: QuotaEvaluator): QuotaEvaluator {
   const known = new WeakMap<object, Amounts>();
   return {
     ...evaluator,

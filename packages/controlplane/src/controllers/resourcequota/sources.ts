@@ -19,7 +19,7 @@ import { type QuotaEvaluator, quotaEvaluatorOf } from '@kruise/machinery/quota';
 import { isNotFound } from '@kruise/machinery/status';
 import { type Kind, resourceOf } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
-import { remembering } from './decide.ts';
+import { memoizeUsage } from './decide.ts';
 
 const cachedKinds: readonly Kind[] = [
   configMap,
@@ -31,7 +31,7 @@ const cachedKinds: readonly Kind[] = [
   service,
 ];
 
-const patienceMs = 30_000;
+const syncTimeoutMs = 30_000;
 
 /** Kinds that must be in the cache. */
 export const quotaKinds: readonly Kind[] = [...cachedKinds, customResourceDefinition];
@@ -69,7 +69,7 @@ export function createSources(
   const cached = cachedKinds.map((kind) => follow(kind, caches.informer(kind) as Informer<KubernetesObject>, signal));
 
   function follow(kind: Kind, informer: Informer<KubernetesObject>, ended: AbortSignal): Source {
-    const source = { resource: resourceOf(kind), evaluator: remembering(quotaEvaluatorOf(kind)), objects: informer };
+    const source = { resource: resourceOf(kind), evaluator: memoizeUsage(quotaEvaluatorOf(kind)), objects: informer };
     const handler = (change: Change<KubernetesObject>) => {
       if (change.cause === 'event') onChange(source, change);
     };
@@ -88,7 +88,7 @@ export function createSources(
     };
     const informer = startInformer(metadata, clock, random, kind, { newest: true, onError }, ended);
     // A resource that cannot be listed must not block the other resources of the quota.
-    await Promise.race([informer.synced, after(clock, patienceMs, ended)]);
+    await Promise.race([informer.synced, after(clock, syncTimeoutMs, ended)]);
     if (!informer.hasSynced()) return undefined;
     return follow(kind, informer as Informer<KubernetesObject>, ended);
   }

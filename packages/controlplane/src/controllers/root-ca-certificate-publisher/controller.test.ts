@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import fc from 'fast-check';
-import { carryOut } from '../../testing/carry-out.ts';
+import { executeActions } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { decide } from './decide.ts';
 
@@ -20,21 +20,24 @@ test('every namespace has the CA bundle, and changes to it are reverted', async 
   assert.match(first.metadata.annotations?.['kubernetes.io/description'] ?? '', /^Contains a CA bundle /);
   assert.equal((await client.list(configMap, { fieldSelector: `metadata.name=${reference.name}` })).items.length, 4);
 
-  await modify(client, configMap, reference, (found) => ({ ...found, data: { 'ca.crt': 'forged', more: 'data' } }));
-  await cluster.pass(1);
+  await updateWithRetry(client, configMap, reference, (found) => ({
+    ...found,
+    data: { 'ca.crt': 'forged', more: 'data' },
+  }));
+  await cluster.advance(1);
   assert.deepEqual((await published()).data, { 'ca.crt': 'trusted' });
 
   await client.delete(configMap, reference);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await published()).data, { 'ca.crt': 'trusted' });
 
-  const described = await modify(client, configMap, reference, (found) => ({
+  const described = await updateWithRetry(client, configMap, reference, (found) => ({
     ...found,
     metadata: { ...found.metadata, annotations: { 'kubernetes.io/description': 'in other words' } },
   }));
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal((await published()).metadata.resourceVersion, described.metadata.resourceVersion);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('any modification is reverted by one write', () => {
@@ -55,7 +58,7 @@ test('any modification is reverted by one write', () => {
         ? [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, annotations: found[1] }, data: found[0] }]
         : [];
       const world = { namespace, authorities: 'trusted' };
-      const [after] = carryOut(present, decide({ ...world, published: present[0] }).actions);
+      const [after] = executeActions(present, decide({ ...world, published: present[0] }).actions);
       assert.deepEqual(after?.data, { 'ca.crt': 'trusted' });
       assert.deepEqual(decide({ ...world, published: after }).actions, []);
     }),

@@ -16,7 +16,7 @@ test('a range is deleted once its last Service address is released', async () =>
   assert.equal(await ready('kubernetes'), 'True Kubernetes Service CIDR is ready');
 
   await client.create(serviceCIDR, { metadata: { name: 'more' }, spec: { cidrs: ['10.200.0.0/24'] } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.equal(await ready('more'), 'True Kubernetes Service CIDR is ready');
   const labels = {
     'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
@@ -25,11 +25,11 @@ test('a range is deleted once its last Service address is released', async () =>
   const parentRef = { group: '', resource: 'services', name: 'web', namespace: 'default' };
   await client.create(ipAddress, { metadata: { name: '10.200.0.7', labels }, spec: { parentRef } });
   await client.delete(serviceCIDR, { name: 'more' });
-  await cluster.pass(60);
+  await cluster.advance(60);
   assert.match(await ready('more'), /^False There are still IPAddresses referencing the ServiceCIDR/);
 
   await client.delete(ipAddress, { name: '10.200.0.7' });
-  await cluster.pass(11);
+  await cluster.advance(11);
   await assert.rejects(client.get(serviceCIDR, { name: 'more' }), isNotFound);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -13,22 +13,23 @@ const byManager = ({ metadata }: IPAddress) => {
 };
 
 /** Enqueues terminating ranges when other ranges or addresses change. */
-const goingRanges = (_: unknown, caches: Caches) => caches.of(serviceCIDR).list().filter(isBeingDeleted).map(keyOf);
+const terminatingRanges = (_: unknown, caches: Caches) =>
+  caches.of(serviceCIDR).list().filter(isBeingDeleted).map(keyOf);
 
 /** ServiceCIDR controller: prevents the deletion of Service CIDRs that are in use. */
 export const serviceCidrController: Controller = defineController({
   name: 'service-cidr',
   component: 'service-cidr-controller',
   for: serviceCIDR,
-  watches: [watch(serviceCIDR, goingRanges), watch(ipAddress, goingRanges)],
+  watches: [watch(serviceCIDR, terminatingRanges), watch(ipAddress, terminatingRanges)],
   observe(caches, key) {
     const range = caches.of(serviceCIDR).get(key);
     if (!range) return undefined;
-    const isGoing = isBeingDeleted(range);
+    const isTerminating = isBeingDeleted(range);
     return {
       range,
-      ranges: isGoing ? caches.of(serviceCIDR).list() : [],
-      addresses: isGoing ? caches.of(ipAddress).byIndex(byManager, ofServices) : [],
+      ranges: isTerminating ? caches.of(serviceCIDR).list() : [],
+      addresses: isTerminating ? caches.of(ipAddress).byIndex(byManager, ofServices) : [],
     };
   },
   decide,

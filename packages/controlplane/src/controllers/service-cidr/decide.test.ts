@@ -97,12 +97,12 @@ for (const { name, range, others = [], addresses: taken = [], comes } of cases) 
     const [action] = decision.actions;
     const condition = (decision.status as ServiceCIDR['status'])?.conditions?.[0];
     const kept = action?.type === 'patch' && (action.patch as ServiceCIDR).metadata.finalizers?.includes(finalizer);
-    const told = [
+    const summary = [
       ...(action ? [kept ? 'hold' : 'release'] : []),
       ...(condition ? [condition.status === 'True' ? 'ready' : condition.reason] : []),
       ...(decision.requeueAfterSeconds === undefined ? [] : [`wait ${decision.requeueAfterSeconds}`]),
     ];
-    assert.equal(told.join(', '), comes);
+    assert.equal(summary.join(', '), comes);
   });
 }
 

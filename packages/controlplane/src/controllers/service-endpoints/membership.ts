@@ -47,12 +47,12 @@ export function servicesOf(caches: Caches, { metadata: { namespace = '', labels 
 export function servicesAffectedBy({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const current = servicesOf(caches, object).map(keyOf);
   if (type !== 'updated' || !previous) return current;
-  const isOtherEndpoint = isEndpointDifferent(previous, object);
-  const isOtherMember =
+  const isEndpointChanged = isEndpointDifferent(previous, object);
+  const isMembershipChanged =
     !isSame(previous.metadata.labels, object.metadata.labels) ||
     previous.spec?.hostname !== object.spec?.hostname ||
     previous.spec?.subdomain !== object.spec?.subdomain;
-  if (!isOtherMember) return isOtherEndpoint ? current : [];
+  if (!isMembershipChanged) return isEndpointChanged ? current : [];
   return [...new Set([...current, ...servicesOf(caches, previous).map(keyOf)])];
 }
 

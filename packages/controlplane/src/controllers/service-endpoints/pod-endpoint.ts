@@ -9,9 +9,9 @@ import { formatAddress, parseLegacyAddress, unmap } from '@kruise/values/address
 export type IpFamily = 'IPv4' | 'IPv6';
 
 /** Reports whether a Pod has an endpoint at all. */
-export function isPublishable(pod: Pod, { includesLeaving }: { readonly includesLeaving: boolean }): boolean {
+export function isPublishable(pod: Pod, { includesTerminating }: { readonly includesTerminating: boolean }): boolean {
   if (isPodFinished(pod) || !(pod.status?.podIP || pod.status?.podIPs?.length)) return false;
-  return includesLeaving || pod.metadata.deletionTimestamp == null;
+  return includesTerminating || pod.metadata.deletionTimestamp == null;
 }
 
 /** Fast path: most addresses are canonical, and 5,000 of them are checked in every reconcile. */

@@ -33,16 +33,16 @@ const cases: readonly [name: string, looks: readonly Look[], time: number | unde
 for (const [name, looks, time] of cases) {
   test(name, () => {
     const times = createTriggerTimes();
-    const told = looks.map((pods) => times.look(service(1), pods));
-    assert.equal(told.at(-1), time === undefined ? undefined : at(time));
+    const triggerTimes = looks.map((pods) => times.update(service(1), pods));
+    assert.equal(triggerTimes.at(-1), time === undefined ? undefined : at(time));
   });
 }
 
 test('a dropped Service is new again', () => {
   const times = createTriggerTimes();
-  times.look(service(1), []);
+  times.update(service(1), []);
   times.forget('default/web');
-  assert.equal(times.look(service(1), []), at(1));
+  assert.equal(times.update(service(1), []), at(1));
 });
 
 test('the annotation is removed if no time is known', () => {

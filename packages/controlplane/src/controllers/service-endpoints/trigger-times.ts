@@ -12,14 +12,14 @@ export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigge
 /** Tracks the Pods of each Service between reconciles. */
 export type TriggerTimes = {
   /** Returns the time of the earliest change since the last call; undefined if none is known. */
-  look(service: Service, pods: readonly Pod[]): string | undefined;
+  update(service: Service, pods: readonly Pod[]): string | undefined;
   forget(key: Key): void;
 };
 
 export function createTriggerTimes(): TriggerTimes {
   const known = new Map<Key, { readonly service: string; readonly pods: ReadonlyMap<string, string> }>();
   return {
-    look(service, pods) {
+    update(service, pods) {
       const key = keyOf(service);
       const before = known.get(key);
       const created = service.metadata.creationTimestamp ?? '';

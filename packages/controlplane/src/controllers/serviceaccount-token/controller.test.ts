@@ -24,7 +24,7 @@ test('a token Secret is populated, and deleted with its account', async () => {
   await cluster.run(['serviceaccount-token-controller'], settings);
   const account = await client.create(serviceAccount, { metadata: robot });
   await client.create(secret, asking);
-  await cluster.pass(1);
+  await cluster.advance(1);
 
   const { data, metadata } = await client.get(secret, kept);
   assert.equal(metadata.annotations?.['kubernetes.io/service-account.uid'], account.metadata.uid);
@@ -41,9 +41,9 @@ test('a token Secret is populated, and deleted with its account', async () => {
   });
 
   await client.delete(serviceAccount, robot);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(client.get(secret, kept), isNotFound);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('the token of a recreated account is deleted, too', async () => {
@@ -54,7 +54,7 @@ test('the token of a recreated account is deleted, too', async () => {
   await client.create(secret, asking);
   await client.patch(secret, kept, { metadata: { annotations } }, { type: 'merge' });
   await cluster.run(['serviceaccount-token-controller'], settings);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await assert.rejects(client.get(secret, kept), isNotFound);
 });
 
@@ -64,9 +64,9 @@ test('an account loses the reference to a deleted token Secret, and no other', a
   await cluster.run(['serviceaccount-token-controller'], settings);
   await client.create(serviceAccount, { metadata: robot, secrets: [{ name: kept.name }, { name: 'yet-to-come' }] });
   await client.create(secret, asking);
-  await cluster.pass(1);
+  await cluster.advance(1);
   await client.delete(secret, kept);
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual((await client.get(serviceAccount, robot)).secrets, [{ name: 'yet-to-come' }]);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { type Secret, secret } from '@kruise/api/core/secret';
 import { type ServiceAccount, serviceAccount } from '@kruise/api/core/serviceaccount';
-import { signJwtAtOnce } from '@kruise/apiserver/authentication/jwt';
+import { signJwtSync } from '@kruise/apiserver/authentication/jwt';
 import { legacyClaims } from '@kruise/apiserver/authentication/legacy-tokens';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { keyFor, keyOf, referenceOf } from '@kruise/client/object-key';
@@ -28,7 +28,7 @@ function bySecret({ metadata: { namespace = '' }, secrets }: ServiceAccount): re
 /** ServiceAccount token controller: populates token Secrets, and deletes those whose account is deleted. */
 export function serviceAccountTokenController({ authorities, key }: TokenSettings): Controller {
   const privateKey = createPrivateKey(key);
-  const tokenFor = (account: ServiceAccount, kept: Secret) => signJwtAtOnce(legacyClaims(account, kept), privateKey);
+  const tokenFor = (account: ServiceAccount, kept: Secret) => signJwtSync(legacyClaims(account, kept), privateKey);
   return defineController({
     name: 'serviceaccount-token',
     for: secret,

@@ -1,6 +1,6 @@
 import type { Secret } from '@kruise/api/core/secret';
 import type { ServiceAccount } from '@kruise/api/core/serviceaccount';
-import { confirmedGone, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import { isBeingDeleted, remove, requireGone, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 
 export type Observed = {
@@ -45,7 +45,7 @@ export function decide(observed: Observed): Decision<undefined> {
       kind: 'ServiceAccount',
       metadata: { name, namespace, ...(uid === undefined ? {} : { uid }) },
     };
-    return { actions: [confirmedGone(remove(secret), missing)] };
+    return { actions: [requireGone(remove(secret), missing)] };
   }
   const data = { ...secret.data, ...missingData(observed, secret, account) };
   if (Object.keys(data).every((key) => data[key] === secret.data?.[key])) return { actions: [] };

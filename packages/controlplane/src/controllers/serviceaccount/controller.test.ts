@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namespace } from '@kruise/api/core/namespace';
 import { type ServiceAccount, serviceAccount } from '@kruise/api/core/serviceaccount';
-import { carryOut } from '../../testing/carry-out.ts';
+import { executeActions } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { decide } from './decide.ts';
 
@@ -19,7 +19,7 @@ test('a terminating namespace gets no ServiceAccount', () => {
 test('a ServiceAccount is created once', () => {
   const active = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' }, status: { phase: 'Active' } } as const;
   const { actions } = decide({ namespace: active, account: undefined });
-  const [account] = carryOut<ServiceAccount>([], actions);
+  const [account] = executeActions<ServiceAccount>([], actions);
   assert.deepEqual(account?.metadata, { name: 'default', namespace: 'a' });
   assert.deepEqual(decide({ namespace: active, account }).actions, []);
 });
@@ -29,7 +29,7 @@ test('every namespace has a default ServiceAccount, which is recreated after del
   const { client } = cluster;
   await cluster.run(['serviceaccount-controller']);
   await client.create(namespace, { metadata: { name: 'shop' } });
-  await cluster.pass(1);
+  await cluster.advance(1);
 
   const { items } = await client.list(serviceAccount);
   assert.deepEqual(
@@ -40,8 +40,8 @@ test('every namespace has a default ServiceAccount, which is recreated after del
   const reference = { namespace: 'shop', name: 'default' };
   const before = await client.get(serviceAccount, reference);
   await client.delete(serviceAccount, reference);
-  await cluster.pass(1);
+  await cluster.advance(1);
   const after = await client.get(serviceAccount, reference);
   assert.notEqual(after.metadata.uid, before.metadata.uid);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { controllerReference, ownerReference } from '@kruise/machinery/owner-references';
-import { inWords } from '../../testing/in-words.ts';
-import { hasOtherController, isLeftBehind, wantedOwners } from './claim-retention.ts';
+import { summarizeActions } from '../../testing/in-words.ts';
+import { hasOtherController, isAwaitingDeletion, wantedOwners } from './claim-retention.ts';
 import { decide } from './decide.ts';
-import { claimOf, now, podOf, withClaims, worldOf } from './fixtures.ts';
+import { claimOf, now, observedOf, podOf, withClaims } from './fixtures.ts';
 
 type Retention = 'Retain' | 'Delete';
 const setWith = (whenDeleted: Retention, whenScaled: Retention, replicas = 1) =>
@@ -16,7 +16,7 @@ const pod = podOf(set, 0);
 const bySet = controllerReference(set);
 const byPod = controllerReference(pod);
 const byOther = { apiVersion: 'v1', kind: 'Backup', name: 'b', uid: 'b', controller: true };
-const bystander = { apiVersion: 'v1', kind: 'Note', name: 'n', uid: 'n' };
+const foreignOwner = { apiVersion: 'v1', kind: 'Note', name: 'n', uid: 'n' };
 const byFormerSet = { ...bySet, uid: 'before' };
 const byFormerPod = { ...byPod, uid: 'before' };
 
@@ -37,8 +37,8 @@ const cases: readonly Case[] = [
   {
     name: 'a PVC that is retained again loses its owner',
     policy: keep,
-    owners: [bySet, bystander],
-    become: [bystander],
+    owners: [bySet, foreignOwner],
+    become: [foreignOwner],
   },
   { name: 'a PVC with whenDeleted Delete is owned by the set', policy: withSet, owners: [], become: [bySet] },
   { name: 'a PVC owned by the set is unchanged', policy: withSet, owners: [bySet] },
@@ -66,7 +66,7 @@ const cases: readonly Case[] = [
     become: [byPod],
   },
   { name: 'the ownership moves back to the set', policy: withBoth, owners: [byPod], become: [bySet] },
-  { name: 'foreign owners are kept', policy: withBoth, owners: [bystander], become: [bystander, bySet] },
+  { name: 'foreign owners are kept', policy: withBoth, owners: [foreignOwner], become: [foreignOwner, bySet] },
   { name: 'a PVC with another controller is unchanged', policy: withBoth, owners: [byOther] },
   {
     name: 'a PVC with another controller loses the set as owner',
@@ -84,12 +84,12 @@ const cases: readonly Case[] = [
 ];
 for (const { name, policy, isCondemned = false, owners, become } of cases) {
   test(name, () => {
-    const tenure = { set: setWith(...policy), pod, isCondemned };
+    const ownership = { set: setWith(...policy), pod, isCondemned };
     const claim = claimOf('www-web-0', { ownerReferences: owners });
-    const wanted = wantedOwners(claim, tenure);
+    const wanted = wantedOwners(claim, ownership);
     assert.deepEqual(wanted, become);
     const settled = claimOf('www-web-0', { ownerReferences: wanted ?? owners });
-    assert.equal(wantedOwners(settled, tenure), undefined);
+    assert.equal(wantedOwners(settled, ownership), undefined);
   });
 }
 
@@ -104,12 +104,13 @@ test('another controller is no conflict if PVCs are retained', () => {
 test('a PVC that is to be deleted with a Pod that is gone is stale', () => {
   const claim = claimOf('www-web-0', { ownerReferences: [byFormerPod] });
   const isLeft = (policy: readonly [Retention, Retention]) =>
-    isLeftBehind(claim, { set: setWith(...policy), pod, isCondemned: false });
+    isAwaitingDeletion(claim, { set: setWith(...policy), pod, isCondemned: false });
   assert.equal(isLeft(withPod), true);
   assert.equal(isLeft(withSet), false);
 });
 
-const summary = (...world: Parameters<typeof worldOf>) => inWords(decide(worldOf(...world), now).actions);
+const summary = (...world: Parameters<typeof observedOf>) =>
+  summarizeActions(decide(observedOf(...world), now).actions);
 
 test('a Pod is not created while a stale PVC is about to be deleted', () => {
   const claims = [claimOf('www-web-0', { ownerReferences: [byFormerPod] })];

@@ -9,7 +9,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { controllerReference, type Owner, type OwnerReference } from '@kruise/machinery/owner-references';
 
 /** Owner of a PVC and the state that its retention depends on. */
-export type Tenure = {
+export type PvcOwnership = {
   readonly set: StatefulSet;
   /** Pod that uses the PVC; a Pod that is not created yet has no UID. */
   readonly pod: Pod;
@@ -20,22 +20,25 @@ export type Tenure = {
 /**
  * Returns the desired owner references of a PVC; undefined if they are already set, or not managed by the StatefulSet.
  */
-export function wantedOwners(claim: PersistentVolumeClaim, tenure: Tenure): readonly OwnerReference[] | undefined {
-  const { set, pod } = tenure;
+export function wantedOwners(
+  claim: PersistentVolumeClaim,
+  ownership: PvcOwnership,
+): readonly OwnerReference[] | undefined {
+  const { set, pod } = ownership;
   const references = claim.metadata.ownerReferences ?? [];
   if (isStale(references, set) || isStale(references, pod)) return undefined;
   const own = references.filter((reference) => refersTo(reference, set) || refersTo(reference, pod));
   const others = references.filter((reference) => !own.includes(reference));
-  if (hasOtherController(claim, tenure)) return own.length > 0 ? others : undefined;
+  if (hasOtherController(claim, ownership)) return own.length > 0 ? others : undefined;
 
-  const owner = ownerOf(tenure);
+  const owner = ownerOf(ownership);
   const isRight = own.length === (owner ? 1 : 0) && own.every((each) => each.controller && each.uid === uidOf(owner));
   if (isRight) return undefined;
   return owner ? [...others, controllerReference(owner)] : others;
 }
 
 /** Reports whether another object than the set and the Pod controls a PVC, contrary to the retention policy. */
-export function hasOtherController({ metadata }: PersistentVolumeClaim, { set, pod }: Tenure): boolean {
+export function hasOtherController({ metadata }: PersistentVolumeClaim, { set, pod }: PvcOwnership): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenDeleted === 'Retain' && whenScaled === 'Retain') return false;
   const references = metadata.ownerReferences ?? [];
@@ -44,11 +47,11 @@ export function hasOtherController({ metadata }: PersistentVolumeClaim, { set, p
 }
 
 /** Reports whether a PVC is about to be deleted with a Pod that is gone: the next Pod of that name must not use it. */
-export function isLeftBehind({ metadata }: PersistentVolumeClaim, { set, pod }: Tenure): boolean {
+export function isAwaitingDeletion({ metadata }: PersistentVolumeClaim, { set, pod }: PvcOwnership): boolean {
   return policyOf(set).whenScaled !== 'Retain' && isStale(metadata.ownerReferences ?? [], pod);
 }
 
-function ownerOf({ set, pod, isCondemned }: Tenure): StatefulSet | Pod | undefined {
+function ownerOf({ set, pod, isCondemned }: PvcOwnership): StatefulSet | Pod | undefined {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenScaled === 'Delete' && isCondemned) return pod;
   return whenDeleted === 'Delete' ? set : undefined;

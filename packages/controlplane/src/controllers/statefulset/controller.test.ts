@@ -35,7 +35,7 @@ async function makeReady({ client, clock }: Cluster, each: Pod): Promise<void> {
 /** Makes every Pod ready a second after its creation, until nothing changes any more. */
 async function settle(cluster: Cluster): Promise<void> {
   for (let second = 0; second < 60; second++) {
-    await cluster.pass(1);
+    await cluster.advance(1);
     const waiting = (await podsOf(cluster)).filter(({ status }) => status?.phase === 'Pending');
     if (waiting.length === 0) return;
     for (const each of waiting) await makeReady(cluster, each);
@@ -48,7 +48,7 @@ test('a StatefulSet creates its Pods in order, updates them, and rolls back, wit
   const { client } = cluster;
   await cluster.run(['statefulset-controller']);
   await client.create(statefulSet, { metadata, spec: { ...spec, volumeClaimTemplates: [claimTemplate] as never } });
-  await cluster.pass(1);
+  await cluster.advance(1);
   assert.deepEqual(await namesOf(cluster), ['web-0']);
   await settle(cluster);
   assert.deepEqual(await namesOf(cluster), ['web-0', 'web-1', 'web-2']);
@@ -93,10 +93,10 @@ test('a StatefulSet creates its Pods in order, updates them, and rolls back, wit
   const { items: events } = await client.list(event, { namespace: 'default' });
   assert.ok(events.every(({ source }) => source?.component === 'statefulset-controller'));
   assert.ok(events.some(({ message }) => message === 'delete Pod web-2 in StatefulSet web successful'));
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 
   const before = await cluster.core.store.currentRevision();
-  await cluster.pass(600);
+  await cluster.advance(600);
   assert.equal(await cluster.core.store.currentRevision(), before);
 });
 
@@ -133,7 +133,7 @@ test('PVCs are deleted with their Pods, and a Pod waits until the PVC of its pre
   await settle(cluster);
   assert.deepEqual(await namesOf(cluster), ['web-0']);
   assert.equal((await ownerOf())?.kind, 'StatefulSet');
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a released Pod is replaced once it is deleted', async () => {
@@ -142,17 +142,17 @@ test('a released Pod is replaced once it is deleted', async () => {
   await cluster.run(['statefulset-controller']);
   await client.create(statefulSet, { metadata, spec: { ...spec, replicas: 2 } });
   await settle(cluster);
-  const stranger = { namespace: 'default', name: 'web-1' };
-  await client.patch(pod, stranger, { metadata: { labels: { app: 'db' } } }, { type: 'merge' });
+  const releasedPod = { namespace: 'default', name: 'web-1' };
+  await client.patch(pod, releasedPod, { metadata: { labels: { app: 'db' } } }, { type: 'merge' });
   await settle(cluster);
-  assert.equal((await client.get(pod, stranger)).metadata.ownerReferences, undefined);
+  assert.equal((await client.get(pod, releasedPod)).metadata.ownerReferences, undefined);
   assert.equal((await client.get(statefulSet, metadata)).status?.replicas, 1);
 
-  await client.delete(pod, stranger);
+  await client.delete(pod, releasedPod);
   await settle(cluster);
-  assert.equal((await client.get(pod, stranger)).metadata.ownerReferences?.[0]?.name, 'web');
+  assert.equal((await client.get(pod, releasedPod)).metadata.ownerReferences?.[0]?.name, 'web');
   assert.equal((await client.get(statefulSet, metadata)).status?.readyReplicas, 2);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });
 
 test('a Pod that its node rejects repeatedly is recreated once per second', async () => {
@@ -171,8 +171,8 @@ test('a Pod that its node rejects repeatedly is recreated once per second', asyn
         { subresource: 'status' },
       );
     }
-    await cluster.pass(0.1);
+    await cluster.advance(0.1);
   }
   assert.ok(made >= 5 && made <= 10, `${made} in ten seconds`);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -2,13 +2,13 @@ import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { statefulSet } from '@kruise/api/apps/statefulset';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { pod } from '@kruise/api/core/pod';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { decide, type Observed } from './decide.ts';
-import { setsOfName, setsThatClaim } from './wake.ts';
+import { mapPodNameToSets, mapPvcToSets } from './wake.ts';
 
 export const statefulSetController = defineController({
   for: statefulSet,
@@ -16,10 +16,10 @@ export const statefulSetController = defineController({
   watches: [
     watch(
       pod,
-      adopters(statefulSet, ({ spec }) => selectorOf(spec?.selector)),
+      mapToAdopters(statefulSet, ({ spec }) => selectorOf(spec?.selector)),
     ),
-    watch(pod, setsOfName(statefulSet)),
-    watch(persistentVolumeClaim, setsThatClaim(statefulSet)),
+    watch(pod, mapPodNameToSets(statefulSet)),
+    watch(persistentVolumeClaim, mapPvcToSets(statefulSet)),
   ],
   observe,
   decide,

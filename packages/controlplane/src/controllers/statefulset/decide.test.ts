@@ -5,22 +5,22 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { CreateAction, PatchAction, RecordAction, UpdateAction } from '@kruise/client/actions';
 import { formatTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { inWords } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/in-words.ts';
 import { decide, type Observed } from './decide.ts';
 import {
   claimOf,
   nameOfRevision,
   now,
+  observedOf,
   podOf,
   revisionFor,
   type Shape,
   setOf,
   templateOf,
   withClaims,
-  worldOf,
 } from './fixtures.ts';
 
-const summary = (observed: Observed) => inWords(decide(observed, now).actions);
+const summary = (observed: Observed) => summarizeActions(decide(observed, now).actions);
 
 type Case = {
   readonly name: string;
@@ -32,7 +32,7 @@ type Case = {
 const parallel = { podManagementPolicy: 'Parallel' } as const;
 const pending = { phase: 'Pending' } as const;
 const unready = { isReady: false };
-const leaving = { isLeaving: true };
+const terminating = { isLeaving: true };
 
 const scaling: readonly Case[] = [
   { name: 'creates the first Pod first', pods: [], does: ['create web-0'] },
@@ -42,8 +42,8 @@ const scaling: readonly Case[] = [
   { name: 'creates a missing Pod before it continues', pods: [[1], [2]], does: ['create web-0'] },
   { name: 'deletes a failed Pod, and waits', pods: [[0], [1, { phase: 'Failed' }]], does: ['delete web-1'] },
   { name: 'deletes a succeeded Pod', pods: [[0, { phase: 'Succeeded' }]], does: ['delete web-0'] },
-  { name: 'deletes a failed Pod once', pods: [[0, { phase: 'Failed', ...leaving }]], does: [] },
-  { name: 'waits for a Pod to be deleted', pods: [[0, leaving], [1]], does: [] },
+  { name: 'deletes a failed Pod once', pods: [[0, { phase: 'Failed', ...terminating }]], does: [] },
+  { name: 'waits for a Pod to be deleted', pods: [[0, terminating], [1]], does: [] },
   { name: 'does nothing if all Pods are ready', pods: [[0], [1], [2]], does: [] },
   {
     name: 'waits for a Pod to be available',
@@ -62,7 +62,7 @@ const scaling: readonly Case[] = [
     pods: [[0], [1], [2], [3], [4]],
     does: ['delete web-4'],
   },
-  { name: 'waits for a deletion before it deletes the next', pods: [[0], [1], [2], [3], [4, leaving]], does: [] },
+  { name: 'waits for a deletion before it deletes the next', pods: [[0], [1], [2], [3], [4, terminating]], does: [] },
   { name: 'does not scale in while a desired Pod is not ready', pods: [[0], [1, unready], [2], [3]], does: [] },
   {
     name: 'deletes the unhealthy Pod it would wait for',
@@ -107,7 +107,7 @@ const scaling: readonly Case[] = [
   {
     name: 'deletes all surplus Pods at once with Parallel',
     set: setOf({ ...parallel, replicas: 1 }),
-    pods: [[0, unready], [1], [2, leaving], [3]],
+    pods: [[0, unready], [1], [2, terminating], [3]],
     does: ['delete web-3', 'delete web-1'],
   },
   {
@@ -119,7 +119,7 @@ const scaling: readonly Case[] = [
 ];
 for (const { name, set = setOf(), pods, does } of scaling) {
   test(name, () => {
-    const observed = worldOf(
+    const observed = observedOf(
       set,
       pods.map(([ordinal, shape]) => podOf(set, ordinal, shape)),
     );
@@ -137,7 +137,7 @@ const updating: readonly Case[] = [
   {
     name: 'waits until an updated Pod is deleted',
     set: updated(),
-    pods: [[0], [1], [2, leaving]],
+    pods: [[0], [1], [2, terminating]],
     does: [],
   },
   { name: 'creates an updated Pod as its replacement', set: updated(), pods: [[0], [1]], does: ['create web-2'] },
@@ -199,7 +199,7 @@ const updating: readonly Case[] = [
 ];
 for (const { name, set = setOf(), pods, does } of updating) {
   test(name, () => {
-    const observed = worldOf(
+    const observed = observedOf(
       set,
       pods.map(([ordinal, shape]) => podOf(set, ordinal, shape)),
       { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] },
@@ -211,7 +211,7 @@ for (const { name, set = setOf(), pods, does } of updating) {
 const made = (observed: Observed) => (decide(observed, now).actions.at(-1) as CreateAction).object as Pod;
 
 test('a Pod has the name, labels and revision of its ordinal', () => {
-  const { metadata, spec } = made(worldOf(setOf(), []));
+  const { metadata, spec } = made(observedOf(setOf(), []));
   assert.equal(metadata.name, 'web-0');
   assert.equal(metadata.generateName, 'web-');
   assert.deepEqual(metadata.labels, {
@@ -231,7 +231,7 @@ for (const { name, partition, missing, image } of revisionsOfNewPods) {
   test(name, () => {
     const set = updated({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } });
     const pods = [0, 1, 2].filter((ordinal) => ordinal !== missing).map((ordinal) => podOf(set, ordinal));
-    const { spec } = made(worldOf(set, pods, { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] }));
+    const { spec } = made(observedOf(set, pods, { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] }));
     assert.equal(spec?.containers?.[0]?.image, image);
   });
 }
@@ -240,7 +240,7 @@ test('without rolling update settings, ordinals that the update has not reached 
   const set = updated({ updateStrategy: { type: 'RollingUpdate' } });
   const status = { ...set.status, currentReplicas: 1 };
   const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
-  const imageAt = (pods: readonly Pod[]) => made(worldOf({ ...set, status }, pods, { revisions })).spec?.containers;
+  const imageAt = (pods: readonly Pod[]) => made(observedOf({ ...set, status }, pods, { revisions })).spec?.containers;
   assert.equal(imageAt([])?.[0]?.image, 'v1');
   assert.equal(imageAt([podOf(set, 0)])?.[0]?.image, 'v2');
 });
@@ -249,7 +249,7 @@ test('a set whose Pod finishes right after its creation is throttled', () => {
   const restOf = (secondsAgo: number, phase: Shape['phase']) => {
     const { metadata, ...rest } = podOf(setOf(), 0, { phase });
     const creationTimestamp = formatTime(now - secondsAgo * 1000);
-    return decide(worldOf(setOf(), [{ ...rest, metadata: { ...metadata, creationTimestamp } }]), now).minIntervalMs;
+    return decide(observedOf(setOf(), [{ ...rest, metadata: { ...metadata, creationTimestamp } }]), now).minIntervalMs;
   };
   assert.equal(restOf(1, 'Failed'), 1000);
   assert.equal(restOf(11, 'Failed'), 0);
@@ -257,8 +257,8 @@ test('a set whose Pod finishes right after its creation is throttled', () => {
 });
 
 test('a new template is recorded before anything else', () => {
-  const { actions, status } = decide(worldOf(updated(), [podOf(setOf(), 0)]), now);
-  assert.deepEqual(inWords(actions), [`create ${nameOfRevision('v2')}`, 'create web-1']);
+  const { actions, status } = decide(observedOf(updated(), [podOf(setOf(), 0)]), now);
+  assert.deepEqual(summarizeActions(actions), [`create ${nameOfRevision('v2')}`, 'create web-1']);
   const report = status as StatefulSet['status'];
   assert.equal(report?.currentRevision, nameOfRevision('v1'));
   assert.equal(report?.updateRevision, nameOfRevision('v2'));
@@ -268,7 +268,7 @@ test('a restored template becomes the newest revision', () => {
   const set = setOf();
   const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
   const [action] = decide(
-    worldOf(
+    observedOf(
       set,
       [0, 1, 2].map((each) => podOf(set, each)),
       { revisions },
@@ -276,7 +276,7 @@ test('a restored template becomes the newest revision', () => {
     now,
   ).actions;
   assert.deepEqual((action as PatchAction).patch, { revision: 3 });
-  assert.equal(inWords([action!])[0], `patch ${nameOfRevision('v1')}`);
+  assert.equal(summarizeActions([action!])[0], `patch ${nameOfRevision('v1')}`);
 });
 
 test('unused revisions above the limit are deleted, oldest first', () => {
@@ -284,7 +284,7 @@ test('unused revisions above the limit are deleted, oldest first', () => {
   const revisions = ['v1', 'v2', 'v3', 'v4', 'v5'].map((image, index) => revisionFor(image, index + 1));
   const pods = [podOf(set, 0, { image: 'v1' }), podOf(set, 1, { image: 'v5' }), podOf(set, 2, { image: 'v5' })];
   const removed = summary(
-    worldOf({ ...set, status: { replicas: 3, currentRevision: nameOfRevision('v1') } }, pods, { revisions }),
+    observedOf({ ...set, status: { replicas: 3, currentRevision: nameOfRevision('v1') } }, pods, { revisions }),
   );
   assert.deepEqual(removed, ['delete web-0', `delete ${nameOfRevision('v2')}`, `delete ${nameOfRevision('v3')}`]);
 });
@@ -295,9 +295,9 @@ test('matching orphaned Pods and revisions are adopted, and Pods that do not mat
     ...object,
     metadata: { ...object.metadata, ownerReferences: [] },
   });
-  const stranger = { ...podOf(set, 2), metadata: { ...podOf(set, 2).metadata, labels: { app: 'db' } } };
+  const foreignPod = { ...podOf(set, 2), metadata: { ...podOf(set, 2).metadata, labels: { app: 'db' } } };
   const misnamed = { ...podOf(set, 3), metadata: { ...podOf(set, 3).metadata, name: 'web-03' } };
-  const observed = worldOf(set, [orphaned(podOf(set, 0)), podOf(set, 1), stranger, misnamed], {
+  const observed = observedOf(set, [orphaned(podOf(set, 0)), podOf(set, 1), foreignPod, misnamed], {
     revisions: [orphaned(revisionFor('v1', 1))],
   });
   assert.deepEqual(summary(observed), [`patch ${nameOfRevision('v1')}`, 'patch web-0', 'patch web-2', 'patch web-03']);
@@ -306,8 +306,8 @@ test('matching orphaned Pods and revisions are adopted, and Pods that do not mat
 test('a Pod is not created while its name is taken', () => {
   const set = setOf();
   const { metadata, ...rest } = podOf(set, 1);
-  const stranger = { ...rest, metadata: { ...metadata, labels: {}, ownerReferences: [] } };
-  const observed = worldOf(set, [podOf(set, 0), stranger]);
+  const foreignPod = { ...rest, metadata: { ...metadata, labels: {}, ownerReferences: [] } };
+  const observed = observedOf(set, [podOf(set, 0), foreignPod]);
   assert.deepEqual(summary(observed), []);
   assert.equal((decide(observed, now).status as StatefulSet['status'])?.replicas, 1);
 });
@@ -315,25 +315,29 @@ test('a Pod is not created while its name is taken', () => {
 test('a Pod that lost its identity gets it back', () => {
   const set = setOf({ replicas: 1 });
   const { metadata, ...rest } = podOf(set, 0);
-  const [action] = decide(worldOf(set, [{ ...rest, metadata: { ...metadata, labels: { app: 'web' } } }]), now).actions;
-  const { object, announcement } = action as UpdateAction;
+  const [action] = decide(
+    observedOf(set, [{ ...rest, metadata: { ...metadata, labels: { app: 'web' } } }]),
+    now,
+  ).actions;
+  const { object, outcomeEvents } = action as UpdateAction;
   assert.equal(object.metadata.labels?.['statefulset.kubernetes.io/pod-name'], 'web-0');
   assert.equal(object.metadata.labels?.['apps.kubernetes.io/pod-index'], '0');
-  assert.equal(announcement?.done?.message, 'update Pod web-0 in StatefulSet web successful');
+  assert.equal(outcomeEvents?.done?.message, 'update Pod web-0 in StatefulSet web successful');
 });
 
 test('actions on Pods have the event messages of Kubernetes', () => {
-  const [creation] = decide(worldOf(setOf(), []), now).actions as CreateAction[];
-  assert.deepEqual(creation?.announcement?.done, {
+  const [creation] = decide(observedOf(setOf(), []), now).actions as CreateAction[];
+  assert.deepEqual(creation?.outcomeEvents?.done, {
     reason: 'SuccessfulCreate',
     message: 'create Pod web-0 in StatefulSet web successful',
   });
-  assert.deepEqual(creation?.announcement?.failed, {
+  assert.deepEqual(creation?.outcomeEvents?.failed, {
     reason: 'FailedCreate',
     message: 'create Pod web-0 in StatefulSet web failed error: {error}',
   });
-  const [deletion] = decide(worldOf(setOf(), [podOf(setOf(), 0, { phase: 'Failed' })]), now).actions as CreateAction[];
-  assert.deepEqual(deletion?.announcement?.done, {
+  const [deletion] = decide(observedOf(setOf(), [podOf(setOf(), 0, { phase: 'Failed' })]), now)
+    .actions as CreateAction[];
+  assert.deepEqual(deletion?.outcomeEvents?.done, {
     reason: 'SuccessfulDelete',
     message: 'delete Pod web-0 in StatefulSet web successful',
   });
@@ -341,20 +345,20 @@ test('actions on Pods have the event messages of Kubernetes', () => {
 
 test('PVCs are created before the Pod that uses them', () => {
   const set = withClaims();
-  const [claim, pod] = decide(worldOf(set, []), now).actions as CreateAction[];
-  assert.equal(inWords([claim!])[0], 'create www-web-0');
+  const [claim, pod] = decide(observedOf(set, []), now).actions as CreateAction[];
+  assert.equal(summarizeActions([claim!])[0], 'create www-web-0');
   assert.deepEqual(claim?.object.metadata, {
     name: 'www-web-0',
     namespace: 'default',
     labels: { tier: 'data', app: 'web' },
   });
-  assert.equal(claim?.announcement?.done?.message, 'create Claim www-web-0 Pod web-0 in StatefulSet web success');
+  assert.equal(claim?.outcomeEvents?.done?.message, 'create Claim www-web-0 Pod web-0 in StatefulSet web success');
   const { volumes } = (pod!.object as Pod).spec!;
   assert.deepEqual(volumes, [{ name: 'www', persistentVolumeClaim: { claimName: 'www-web-0' } }]);
 });
 
 test('with Parallel, all PVCs are created before all Pods, so that each kind is batched', () => {
-  assert.deepEqual(summary(worldOf(withClaims({ ...parallel, replicas: 2 }), [])), [
+  assert.deepEqual(summary(observedOf(withClaims({ ...parallel, replicas: 2 }), [])), [
     'create www-web-0',
     'create www-web-1',
     'create web-0',
@@ -363,7 +367,7 @@ test('with Parallel, all PVCs are created before all Pods, so that each kind is 
 });
 
 test('an existing PVC is used', () => {
-  assert.deepEqual(summary(worldOf(withClaims(), [], { claims: [claimOf('www-web-0')] })), ['create web-0']);
+  assert.deepEqual(summary(observedOf(withClaims(), [], { claims: [claimOf('www-web-0')] })), ['create web-0']);
 });
 
 test('a PVC replaces the volume of the same name in the template', () => {
@@ -373,7 +377,7 @@ test('a PVC replaces the volume of the same name in the template', () => {
     { name: 'tmp', emptyDir: {} },
   ];
   const set = withClaims({ template: { ...template, spec: { ...template.spec!, volumes } } });
-  const pod = made(worldOf(set, [], { claims: [claimOf('www-web-0')] }));
+  const pod = made(observedOf(set, [], { claims: [claimOf('www-web-0')] }));
   assert.deepEqual(
     pod.spec?.volumes?.map(({ name }) => name),
     ['www', 'tmp'],
@@ -382,7 +386,7 @@ test('a PVC replaces the volume of the same name in the template', () => {
 
 test('a Pod waits for a terminating PVC, with an event', () => {
   const claims = [claimOf('www-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' })];
-  const [action] = decide(worldOf(withClaims(), [], { claims }), now).actions;
+  const [action] = decide(observedOf(withClaims(), [], { claims }), now).actions;
   assert.deepEqual((action as RecordAction).event.reason, 'FailedCreate');
   assert.match(
     (action as RecordAction).event.message,
@@ -392,7 +396,7 @@ test('a Pod waits for a terminating PVC, with an event', () => {
 
 test('a pending Pod gets its missing PVC', () => {
   const set = withClaims();
-  assert.deepEqual(summary(worldOf(set, [podOf(set, 0, pending)])), ['create www-web-0']);
+  assert.deepEqual(summary(observedOf(set, [podOf(set, 0, pending)])), ['create www-web-0']);
 });
 
 test('the status counts Pods by state', () => {
@@ -401,10 +405,10 @@ test('the status counts Pods by state', () => {
     podOf(set, 0),
     podOf(set, 1, { readySeconds: 5 }),
     podOf(set, 2, { ...v2, ...unready }),
-    podOf(set, 3, leaving),
+    podOf(set, 3, terminating),
   ];
   const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
-  const { status, requeueAfterSeconds } = decide(worldOf(set, pods, { revisions }), now);
+  const { status, requeueAfterSeconds } = decide(observedOf(set, pods, { revisions }), now);
   assert.deepEqual(status, {
     observedGeneration: 1,
     replicas: 4,
@@ -422,7 +426,7 @@ test('the status counts Pods by state', () => {
 test('a Pod deleted for an update does not count as current', () => {
   const set = updated();
   const { status } = decide(
-    worldOf(
+    observedOf(
       set,
       [0, 1, 2].map((each) => podOf(set, each)),
     ),
@@ -445,7 +449,7 @@ for (const { name, spec, last, isComplete } of completions) {
   test(`a revision ${name}`, () => {
     const set = updated(spec);
     const pods = [podOf(set, 0, v2), podOf(set, 1, v2), podOf(set, 2, last)];
-    const { status } = decide(worldOf(set, pods, { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] }), now);
+    const { status } = decide(observedOf(set, pods, { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] }), now);
     const { currentRevision, currentReplicas } = status as NonNullable<StatefulSet['status']>;
     assert.equal(currentRevision, nameOfRevision(isComplete ? 'v2' : 'v1'));
     assert.equal(currentReplicas, isComplete ? 3 : 0);
@@ -455,7 +459,7 @@ for (const { name, spec, last, isComplete } of completions) {
 test('a hash collision is counted in the status', () => {
   const other = { ...revisionFor('v9', 1), metadata: { name: nameOfRevision('v1'), ownerReferences: [] } };
   const observed = {
-    ...worldOf(setOf(), [], { revisions: [] }),
+    ...observedOf(setOf(), [], { revisions: [] }),
     findRevision: (name: string) => (name === nameOfRevision('v1') ? other : undefined),
   };
   const { status } = decide(observed, now);
@@ -485,7 +489,7 @@ function carryOut(observed: Observed): Observed {
     }
   }
   const set = { ...observed.set, status: status as NonNullable<StatefulSet['status']> };
-  return worldOf(set, [...pods.values()], { revisions: [...revisions.values()] });
+  return observedOf(set, [...pods.values()], { revisions: [...revisions.values()] });
 }
 
 const anyShape = fc.record({
@@ -513,7 +517,7 @@ const anyWorld = fc
       },
       { replicas: 0, currentRevision: nameOfRevision('v1') },
     );
-    return worldOf(
+    return observedOf(
       set,
       pods.map(([ordinal, shape]) => podOf(set, ordinal, shape)),
     );
@@ -523,7 +527,7 @@ test('from any state, the set becomes stable with the desired Pods', () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       let settled = world;
-      for (let passes = 0; passes < 40; passes++) settled = carryOut(settled);
+      for (let reconciles = 0; reconciles < 40; reconciles++) settled = carryOut(settled);
       assert.deepEqual(summary(settled), []);
       const { replicas, ordinals } = world.set.spec!;
       const names = settled.pods.map(({ metadata }) => metadata.name).sort();
@@ -541,7 +545,7 @@ test('with OrderedReady, a reconcile changes at most one Pod', () => {
       fc.pre(world.set.spec?.podManagementPolicy === 'OrderedReady');
       const touched = decide(world, now).actions.filter(({ type }) => type === 'create' || type === 'remove');
       const pods = touched.filter((action) => 'object' in action && action.object.kind === 'Pod');
-      assert.ok(pods.length <= 1, inWords(pods).join());
+      assert.ok(pods.length <= 1, summarizeActions(pods).join());
     }),
   );
 });

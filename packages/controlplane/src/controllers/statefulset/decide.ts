@@ -13,14 +13,22 @@ import { type Action, isBeingDeleted, remove } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
-import { outdatedRevisions, planRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
+import { findRevisionsToPrune, planRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { restAfterShortLives, restBetweenLooks } from '../pace.ts';
+import { reconcileIntervalFor, shortLivedPodIntervalFor } from '../pace.ts';
 import { contentOf, revisionActions } from './history.ts';
 import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
-import { condemnation, correction, creation, type Member, provision, removal, type Step } from './member-steps.ts';
+import {
+  creation,
+  type Member,
+  provisionPvcs,
+  removal,
+  repair,
+  type Step,
+  updateCondemnedOwners,
+} from './member-steps.ts';
 import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
 
 export type Observed = {
@@ -50,8 +58,14 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
     find: observed.findRevision,
   });
   const current = history.claimed.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? plan.update;
-  const world: World = { ...observed, ...censusOf(observed, pods.claimed), current, update: plan.update, now };
-  const { actions, outgoing } = isBeingDeleted(set) ? nothing : workOn(world);
+  const state: State = {
+    ...observed,
+    ...deriveOrdinalState(observed, pods.claimed),
+    current,
+    update: plan.update,
+    now,
+  };
+  const { actions, updateVictim } = isBeingDeleted(set) ? nothing : planActions(state);
 
   const requeueAfterSeconds = secondsUntilAvailable(pods.claimed, set.spec?.minReadySeconds ?? 0, now);
   return {
@@ -60,42 +74,42 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
       ...claimActions(set, pods),
       ...revisionActions(plan),
       ...actions,
-      ...truncation(world, history.claimed, pods.claimed),
+      ...pruneRevisionHistory(state, history.claimed, pods.claimed),
     ],
-    status: statusOf({ ...world, pods: pods.claimed, collisionCount: plan.collisionCount, outgoing }, now),
+    status: statusOf({ ...state, pods: pods.claimed, collisionCount: plan.collisionCount, updateVictim }, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
-    minIntervalMs: restAfter(world, actions),
+    minIntervalMs: minIntervalAfter(state, actions),
   };
 }
 
-function restAfter({ wanted, condemned, now }: World, actions: readonly Action[]): number {
+function minIntervalAfter({ wanted, condemned, now }: State, actions: readonly Action[]): number {
   const present = wanted.flatMap(({ pod }) => pod ?? []);
-  const restMs = actions.length > 0 ? 0 : restBetweenLooks(wanted.length + condemned.length);
-  return Math.max(restMs, restAfterShortLives(present, now));
+  const intervalMs = actions.length > 0 ? 0 : reconcileIntervalFor(wanted.length + condemned.length);
+  return Math.max(intervalMs, shortLivedPodIntervalFor(present, now));
 }
 
 /** Deletes revisions that neither the set nor a Pod uses, above the revision history limit. */
-function truncation(
-  { set, current, update }: World,
+function pruneRevisionHistory(
+  { set, current, update }: State,
   history: readonly ControllerRevision[],
   pods: readonly Pod[],
 ): readonly Action[] {
   const inUse = new Set([current.metadata.name ?? '', update.metadata.name ?? '', ...pods.map(revisionOf)]);
-  return outdatedRevisions(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove);
+  return findRevisionsToPrune(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove);
 }
 
 /** Desired ordinals with their Pods, and Pods with other ordinals. */
-type Census = {
+type OrdinalState = {
   /** In ascending order. */
   readonly wanted: readonly { readonly ordinal: number; readonly pod: Pod | undefined }[];
   /** In descending order. */
   readonly condemned: readonly Member[];
 };
 
-type World = Observed &
-  Census & { readonly current: ControllerRevision; readonly update: ControllerRevision; readonly now: Instant };
+type State = Observed &
+  OrdinalState & { readonly current: ControllerRevision; readonly update: ControllerRevision; readonly now: Instant };
 
-function censusOf({ set, findClaim }: Observed, pods: readonly Pod[]): Census {
+function deriveOrdinalState({ set, findClaim }: Observed, pods: readonly Pod[]): OrdinalState {
   const { start, count } = ordinalsOf(set);
   const present: (Pod | undefined)[] = Array.from({ length: count });
   const condemned: Member[] = [];
@@ -112,30 +126,30 @@ function censusOf({ set, findClaim }: Observed, pods: readonly Pod[]): Census {
 }
 
 /** Actions, and the Pod that is deleted for an update. */
-type Work = { readonly actions: readonly Action[]; readonly outgoing?: Pod | undefined };
+type UpdatePlan = { readonly actions: readonly Action[]; readonly updateVictim?: Pod | undefined };
 
-const nothing: Work = { actions: [] };
+const nothing: UpdatePlan = { actions: [] };
 
-function workOn(world: World): Work {
-  const isOrdered = world.set.spec?.podManagementPolicy !== 'Parallel';
-  const upkeep = isOrdered ? keepInOrder(world) : keepAtOnce(world);
-  if (upkeep.isBlocked) return { actions: upkeep.actions };
-  const condemned = world.condemned.flatMap(condemnation);
-  const reduction = isOrdered ? scaleInByOne(world) : scaleInAtOnce(world);
-  const actions = [...upkeep.actions, ...condemned, ...reduction.actions];
-  const outgoing = reduction.isBlocked ? undefined : nextToUpdate(world);
-  return outgoing ? { actions: [...actions, removal(world.set, outgoing)], outgoing } : { actions };
+function planActions(state: State): UpdatePlan {
+  const isOrdered = state.set.spec?.podManagementPolicy !== 'Parallel';
+  const maintenance = isOrdered ? maintainInOrder(state) : maintainInParallel(state);
+  if (maintenance.isBlocked) return { actions: maintenance.actions };
+  const condemned = state.condemned.flatMap(updateCondemnedOwners);
+  const scaleIn = isOrdered ? scaleInByOne(state) : scaleInAtOnce(state);
+  const actions = [...maintenance.actions, ...condemned, ...scaleIn.actions];
+  const updateVictim = scaleIn.isBlocked ? undefined : nextToUpdate(state);
+  return updateVictim ? { actions: [...actions, removal(state.set, updateVictim)], updateVictim } : { actions };
 }
 
 /** Some of the actions; a blocked part stops the following ones. */
-type Part = { readonly actions: readonly Action[]; readonly isBlocked: boolean };
+type PartialPlan = { readonly actions: readonly Action[]; readonly isBlocked: boolean };
 
 /** OrderedReady: processes the Pods in ascending order, as long as their predecessors are available. */
-function keepInOrder(world: World): Part {
+function maintainInOrder(state: State): PartialPlan {
   const actions: Action[] = [];
-  for (const { ordinal, pod } of world.wanted) {
-    const isSettled = pod !== undefined && isHealthy(pod) && isAvailable(world, pod);
-    const step = isSettled ? correction(memberAt(world, ordinal, pod)) : bringAbout(world, ordinal, pod);
+  for (const { ordinal, pod } of state.wanted) {
+    const isSettled = pod !== undefined && isHealthy(pod) && isAvailable(state, pod);
+    const step = isSettled ? repair(memberAt(state, ordinal, pod)) : repairMember(state, ordinal, pod);
     actions.push(...step.claims, ...step.pod);
     if (!isSettled) return { actions, isBlocked: true };
   }
@@ -143,31 +157,31 @@ function keepInOrder(world: World): Part {
 }
 
 /** Parallel: processes all Pods independently. */
-function keepAtOnce(world: World): Part {
-  const steps = world.wanted.map(({ ordinal, pod }) => {
-    if (pod === undefined || isPodFinished(pod) || isPending(pod)) return bringAbout(world, ordinal, pod);
-    return correction(memberAt(world, ordinal, pod));
+function maintainInParallel(state: State): PartialPlan {
+  const steps = state.wanted.map(({ ordinal, pod }) => {
+    if (pod === undefined || isPodFinished(pod) || isPending(pod)) return repairMember(state, ordinal, pod);
+    return repair(memberAt(state, ordinal, pod));
   });
   // Adjacent actions of the same kind are executed concurrently.
   return { actions: [...steps.flatMap(({ claims }) => claims), ...steps.flatMap(({ pod }) => pod)], isBlocked: false };
 }
 
 /** Returns the step for an ordinal whose Pod does not exist, is finished, or is pending. */
-function bringAbout(world: World, ordinal: number, pod: Pod | undefined): Step {
-  if (pod === undefined) return engage(world, ordinal);
+function repairMember(state: State, ordinal: number, pod: Pod | undefined): Step {
+  if (pod === undefined) return createMember(state, ordinal);
   // A finished Pod is deleted and then recreated.
-  if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(world.set, pod)] };
-  return { claims: isPending(pod) ? provision(memberAt(world, ordinal, pod)) : [], pod: [] };
+  if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(state.set, pod)] };
+  return { claims: isPending(pod) ? provisionPvcs(memberAt(state, ordinal, pod)) : [], pod: [] };
 }
 
-function engage(world: World, ordinal: number): Step {
-  const pod = newPod(world, ordinal);
+function createMember(state: State, ordinal: number): Step {
+  const pod = newPod(state, ordinal);
   // A Pod with the same name that does not belong to the set must be deleted first.
-  const isTaken = world.findPod(pod.metadata.name ?? '') !== undefined;
-  return isTaken ? { claims: [], pod: [] } : creation(memberAt(world, ordinal, pod));
+  const isTaken = state.findPod(pod.metadata.name ?? '') !== undefined;
+  return isTaken ? { claims: [], pod: [] } : creation(memberAt(state, ordinal, pod));
 }
 
-function memberAt({ set, findClaim }: World, ordinal: number, pod: Pod): Member {
+function memberAt({ set, findClaim }: State, ordinal: number, pod: Pod): Member {
   return { set, pod, ordinal, isCondemned: false, findClaim };
 }
 
@@ -175,7 +189,7 @@ function memberAt({ set, findClaim }: World, ordinal: number, pod: Pod): Member 
  * Returns the Pod of an ordinal at its revision: the current revision below the partition or before the update reaches
  * it.
  */
-function newPod({ set, current, update }: World, ordinal: number): Pod {
+function newPod({ set, current, update }: State, ordinal: number): Pod {
   const { updateStrategy, template = {} } = set.spec ?? {};
   const { type, rollingUpdate } = updateStrategy ?? {};
   const notReached = type === 'RollingUpdate' ? (set.status?.currentReplicas ?? 0) : 0;
@@ -185,22 +199,22 @@ function newPod({ set, current, update }: World, ordinal: number): Pod {
 }
 
 /** Deletes the Pod with the highest ordinal if all others are healthy, or if it is the first unhealthy one. */
-function scaleInByOne(world: World): Part {
-  const next = world.condemned[0];
+function scaleInByOne(state: State): PartialPlan {
+  const next = state.condemned[0];
   if (!next) return { actions: [], isBlocked: false };
-  const firstUnhealthy = world.condemned.findLast(({ pod }) => !isHealthy(pod));
-  const isFit = isRunningAndReady(next.pod) && isAvailable(world, next.pod);
-  const mayGo = !isBeingDeleted(next.pod) && (isFit || next === firstUnhealthy);
-  return { actions: mayGo ? [removal(world.set, next.pod)] : [], isBlocked: true };
+  const firstUnhealthy = state.condemned.findLast(({ pod }) => !isHealthy(pod));
+  const isReadyToDelete = isRunningAndReady(next.pod) && isAvailable(state, next.pod);
+  const mayDelete = !isBeingDeleted(next.pod) && (isReadyToDelete || next === firstUnhealthy);
+  return { actions: mayDelete ? [removal(state.set, next.pod)] : [], isBlocked: true };
 }
 
-function scaleInAtOnce({ set, condemned }: World): Part {
+function scaleInAtOnce({ set, condemned }: State): PartialPlan {
   const actions = condemned.filter(({ pod }) => !isBeingDeleted(pod)).map(({ pod }) => removal(set, pod));
   return { actions, isBlocked: false };
 }
 
 /** Returns the next Pod to delete for an update; undefined while a Pod above it is not healthy again. */
-function nextToUpdate({ set, wanted, update }: World): Pod | undefined {
+function nextToUpdate({ set, wanted, update }: State): Pod | undefined {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {};
   if (type === 'OnDelete') return undefined;
   for (const { pod } of wanted.slice(rollingUpdate?.partition ?? 0).reverse()) {
@@ -215,7 +229,7 @@ function isHealthy(pod: Pod): boolean {
   return isRunningAndReady(pod) && !isBeingDeleted(pod);
 }
 
-function isAvailable({ set, now }: World, pod: Pod): boolean {
+function isAvailable({ set, now }: State, pod: Pod): boolean {
   return isPodAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
 }
 

@@ -81,7 +81,7 @@ export const claimOf = (name: string, metadata: PersistentVolumeClaim['metadata'
   metadata: { name, namespace: 'default', uid: `claim-${name}`, ...metadata },
 });
 
-export function worldOf(
+export function observedOf(
   set: StatefulSet,
   pods: readonly Pod[],
   { revisions = [revisionFor('v1', 1)], claims = [] as readonly PersistentVolumeClaim[] } = {},

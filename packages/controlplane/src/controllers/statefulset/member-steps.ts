@@ -3,19 +3,19 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import {
   type Action,
-  type Announcement,
-  announced,
   create,
   isBeingDeleted,
+  type OutcomeEvents,
   record,
   remove,
   update,
+  withOutcomeEvents,
 } from '@kruise/client/actions';
-import { hasOtherController, isLeftBehind, type Tenure, wantedOwners } from './claim-retention.ts';
+import { hasOtherController, isAwaitingDeletion, type PvcOwnership, wantedOwners } from './claim-retention.ts';
 import { claimsFor, hasIdentity, hasStorage, type NumberedSet, withIdentity, withStorage } from './identity.ts';
 
 /** An ordinal of a set with its Pod, existing or not, and a lookup of PVCs. */
-export type Seat = {
+export type OrdinalSlot = {
   readonly set: NumberedSet;
   readonly pod: Pod;
   readonly ordinal: number;
@@ -23,7 +23,7 @@ export type Seat = {
 };
 
 /** A Pod, existing or not, and the ownership of its PVCs. */
-export type Member = Tenure & Seat;
+export type Member = PvcOwnership & OrdinalSlot;
 
 /** Actions on PVCs precede actions on their Pod. */
 export type Step = { readonly claims: readonly Action[]; readonly pod: readonly Action[] };
@@ -32,10 +32,10 @@ export type Step = { readonly claims: readonly Action[]; readonly pod: readonly 
 export function creation(member: Member): Step {
   const { set, pod } = member;
   const present = presentClaims(member);
-  if (present.some((claim) => isLeftBehind(claim, member))) return { claims: [], pod: [] };
+  if (present.some((claim) => isAwaitingDeletion(claim, member))) return { claims: [], pod: [] };
   const claims = [...missingClaims(member), ...conflicts(member), ...ownerUpdates(member)];
   const leaving = present.filter(isBeingDeleted).map(({ metadata }) => `pvc ${metadata.name} is being deleted`);
-  if (leaving.length === 0) return { claims, pod: [announced(create(pod), podEvents(set, 'create', pod))] };
+  if (leaving.length === 0) return { claims, pod: [withOutcomeEvents(create(pod), podEvents(set, 'create', pod))] };
   const error = leaving.length === 1 ? leaving[0] : `[${leaving.join(', ')}]`;
   const { reason, message } = podEvents(set, 'create', pod).failed;
   return {
@@ -45,48 +45,48 @@ export function creation(member: Member): Step {
 }
 
 /** Creates the PVCs that a Pod waits for. */
-export function provision(member: Member): readonly Action[] {
+export function provisionPvcs(member: Member): readonly Action[] {
   return [...missingClaims(member), ...conflicts(member), ...ownerUpdates(member)];
 }
 
 /** Restores the identity of a Pod, and the owner references of its PVCs. */
-export function correction(member: Member): Step {
+export function repair(member: Member): Step {
   const { set, ordinal, pod } = member;
   const usesItsClaims = hasStorage(set, ordinal, pod);
-  const owners = condemnation(member);
+  const owners = updateCondemnedOwners(member);
   const claims = usesItsClaims ? owners : [...missingClaims(member), ...owners];
   const events = podEvents(set, 'update', pod);
   if (hasIdentity(pod) && usesItsClaims) {
     return { claims, pod: owners.length > 0 ? [record({ about: set, type: 'Normal', ...events.done })] : [] };
   }
   const corrected = withStorage(set, ordinal, withIdentity(pod, ordinal));
-  return { claims, pod: [announced(update(corrected), events)] };
+  return { claims, pod: [withOutcomeEvents(update(corrected), events)] };
 }
 
 /** Sets the owner references of a condemned Pod's PVCs. */
-export function condemnation(member: Member): readonly Action[] {
+export function updateCondemnedOwners(member: Member): readonly Action[] {
   const updates = ownerUpdates(member);
   return updates.length === 0 ? updates : [...conflicts(member), ...updates];
 }
 
 /** Deletes a Pod. */
 export function removal(set: NumberedSet, pod: Pod): Action {
-  return announced(remove(pod), podEvents(set, 'delete', pod));
+  return withOutcomeEvents(remove(pod), podEvents(set, 'delete', pod));
 }
 
 /** Returns the existing PVCs of a Pod. */
-export function presentClaims({ set, ordinal, findClaim }: Seat): readonly PersistentVolumeClaim[] {
+export function presentClaims({ set, ordinal, findClaim }: OrdinalSlot): readonly PersistentVolumeClaim[] {
   return claimsFor(set, ordinal).flatMap(({ metadata }) => findClaim(metadata.name ?? '') ?? []);
 }
 
 /** Creates the missing PVCs of a Pod. */
-export function missingClaims({ set, pod, ordinal, findClaim }: Seat): readonly Action[] {
+export function missingClaims({ set, pod, ordinal, findClaim }: OrdinalSlot): readonly Action[] {
   const inStatefulSet = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
   return claimsFor(set, ordinal)
     .filter(({ metadata }) => !findClaim(metadata.name ?? ''))
     .map((claim) => {
       const { name } = claim.metadata;
-      return announced(create(claim), {
+      return withOutcomeEvents(create(claim), {
         about: set,
         done: { reason: 'SuccessfulCreate', message: `create Claim ${name} ${inStatefulSet} success` },
         failed: { reason: 'FailedCreate', message: `create Claim ${name} for ${inStatefulSet} failed error: {error}` },
@@ -118,7 +118,7 @@ type Verb = 'create' | 'update' | 'delete';
 const outcomes = { create: 'Create', update: 'Update', delete: 'Delete' } as const;
 
 /** Returns the events for an action on a Pod. */
-export function podEvents(set: NumberedSet, verb: Verb, { metadata }: Pod): Required<Announcement> {
+export function podEvents(set: NumberedSet, verb: Verb, { metadata }: Pod): Required<OutcomeEvents> {
   const what = `${verb} Pod ${metadata.name} in StatefulSet ${set.metadata.name}`;
   return {
     about: set,

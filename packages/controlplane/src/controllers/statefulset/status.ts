@@ -14,7 +14,7 @@ export type Report = {
   readonly update: ControllerRevision;
   readonly collisionCount: number;
   /** Pod that is about to be deleted for an update. */
-  readonly outgoing: Pod | undefined;
+  readonly updateVictim: Pod | undefined;
 };
 
 /** Reports whether a Pod is running and ready. */
@@ -29,10 +29,10 @@ export function revisionOf({ metadata }: Pod): string {
 
 /** Returns the replica counts and the current revision, which becomes the update revision once every Pod is updated. */
 export function statusOf(report: Report, now: Instant): StatefulSetStatus {
-  const { set, pods, current, update, outgoing } = report;
+  const { set, pods, current, update, updateVictim } = report;
   const { replicas: wanted = 1, minReadySeconds = 0, updateStrategy } = set.spec ?? {};
   const ready = pods.filter(isRunningAndReady);
-  const living = pods.filter((pod) => !isBeingDeleted(pod) && pod !== outgoing);
+  const living = pods.filter((pod) => !isBeingDeleted(pod) && pod !== updateVictim);
   const countOf = ({ metadata }: ControllerRevision) =>
     living.filter((pod) => revisionOf(pod) === metadata.name).length;
   const updatedReplicas = countOf(update);

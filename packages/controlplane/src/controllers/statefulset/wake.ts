@@ -9,30 +9,30 @@ import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-ke
 import type { Kind } from '@kruise/schema/kind';
 import type { NumberedSet } from './identity.ts';
 
-type Wake<T> = (change: Change<T>, caches: Caches) => readonly Key[];
+type Mapper<T> = (change: Change<T>, caches: Caches) => readonly Key[];
 
 /** A deleted Pod may have blocked the name of a member. */
-export function setsOfName(kind: Kind): Wake<Pod> {
+export function mapPodNameToSets(kind: Kind): Mapper<Pod> {
   return ({ type, object: { metadata } }, caches) => {
-    const stem = stemOf(metadata.name);
-    if (type !== 'deleted' || stem === undefined) return [];
-    const set = caches.of(kind).get({ namespace: metadata.namespace ?? '', name: stem });
+    const prefix = prefixOf(metadata.name);
+    if (type !== 'deleted' || prefix === undefined) return [];
+    const set = caches.of(kind).get({ namespace: metadata.namespace ?? '', name: prefix });
     return set ? [keyOf(set as KubernetesObject)] : [];
   };
 }
 
 /** A Pod may wait for a PVC to exist or to be deleted. PVCs usually have no owner, so the mapping is by name. */
-export function setsThatClaim(kind: Kind): Wake<PersistentVolumeClaim> {
+export function mapPvcToSets(kind: Kind): Mapper<PersistentVolumeClaim> {
   return ({ object: { metadata } }, caches) => {
-    const stem = stemOf(metadata.name);
-    if (stem === undefined) return [];
-    const found = caches.of(kind).byIndex(byClaimStem, `${metadata.namespace}/${stem}`);
+    const prefix = prefixOf(metadata.name);
+    if (prefix === undefined) return [];
+    const found = caches.of(kind).byIndex(byPvcPrefix, `${metadata.namespace}/${prefix}`);
     return found.map((set) => keyOf(set as KubernetesObject));
   };
 }
 
 /** Indexes sets by the names of their PVCs without the ordinal. */
-function byClaimStem(object: unknown): readonly string[] {
+function byPvcPrefix(object: unknown): readonly string[] {
   // Only workloads with ordinals use this index.
   const { metadata, spec } = object as NumberedSet;
   const templates = spec?.volumeClaimTemplates ?? [];
@@ -40,6 +40,6 @@ function byClaimStem(object: unknown): readonly string[] {
 }
 
 /** Returns the part of a name before its ordinal. */
-function stemOf(name = ''): string | undefined {
+function prefixOf(name = ''): string | undefined {
   return /^(.*)-\d+$/.exec(name)?.[1];
 }

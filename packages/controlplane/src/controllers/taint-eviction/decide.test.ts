@@ -122,8 +122,8 @@ for (const { name, tolerations = '', taints: keys, evictAt, evicts, does } of ca
 }
 
 test('a terminating Pod is ignored', () => {
-  const leaving = pod('', { deletionTimestamp: '2026-01-01T00:00:00Z' });
-  assert.deepEqual(decide({ pod: leaving, taints: taints('a'), evictAt: undefined }, now).actions, []);
+  const terminating = pod('', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  assert.deepEqual(decide({ pod: terminating, taints: taints('a'), evictAt: undefined }, now).actions, []);
 });
 
 test('no Pod is evicted early, and after the requeue delay it is due', () => {

@@ -25,7 +25,7 @@ export function decide({ pod, taints, evictAt }: Observed, now: Instant): Plan {
   if (isBeingDeleted(pod)) return { evictAt: undefined, actions: [] };
   const seconds = tolerationSeconds(taints, pod.spec?.tolerations ?? []);
   if (seconds === undefined)
-    return { evictAt: undefined, actions: evictAt === undefined ? [] : [tell(pod, 'Cancelling deletion of')] };
+    return { evictAt: undefined, actions: evictAt === undefined ? [] : [evictionEvent(pod, 'Cancelling deletion of')] };
   const due = seconds === 0 ? now : (evictAt ?? now + seconds * 1000);
   return { evictAt: due, actions: due <= now ? evict(pod, now) : [] };
 }
@@ -44,7 +44,7 @@ export function tolerationSeconds(taints: readonly Taint[], tolerations: readonl
 }
 
 function evict(pod: Pod, now: Instant): readonly Action[] {
-  return [tell(pod, 'Marking for deletion'), ...markDisrupted(pod, now), remove(pod)];
+  return [evictionEvent(pod, 'Marking for deletion'), ...markDisrupted(pod, now), remove(pod)];
 }
 
 function markDisrupted(pod: Pod, now: Instant): readonly PatchAction[] {
@@ -63,6 +63,6 @@ const disrupted = {
   message: 'Taint manager: deleting due to NoExecute taint',
 } as const;
 
-function tell(about: Pod, what: string): Action {
+function evictionEvent(about: Pod, what: string): Action {
   return record({ about, type: 'Normal', reason: 'TaintManagerEviction', message: `${what} Pod ${keyOf(about)}` });
 }

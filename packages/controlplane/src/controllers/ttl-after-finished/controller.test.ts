@@ -20,11 +20,11 @@ test('a Job is deleted after its TTL, with the permissions of the ServiceAccount
   const status = { startTime: time, completionTime: time, conditions };
   await client.update(job, { ...made, status }, { subresource: 'status' });
 
-  await cluster.pass(59);
+  await cluster.advance(59);
   assert.equal((await client.get(job, reference)).metadata.deletionTimestamp, undefined);
-  await cluster.pass(2);
+  await cluster.advance(2);
   const { metadata } = await client.get(job, reference);
   assert.ok(metadata.deletionTimestamp);
   assert.deepEqual(metadata.finalizers, ['foregroundDeletion']);
-  assert.deepEqual(cluster.complaints, []);
+  assert.deepEqual(cluster.warnings, []);
 });

@@ -2,7 +2,7 @@
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import { isBeingDeleted, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { type Instant, parseTime } from '@kruise/values/time';
 
 export function decide(job: Job, now: Instant): Decision<JobStatus | undefined> {
@@ -16,7 +16,7 @@ export function decide(job: Job, now: Instant): Decision<JobStatus | undefined> 
 }
 
 function expiryOf({ spec, status }: Job): Instant | undefined {
-  const endedAt = endOfJob(status)?.lastTransitionTime;
+  const endedAt = findFinishedCondition(status)?.lastTransitionTime;
   const { ttlSecondsAfterFinished } = spec ?? {};
   if (!endedAt || ttlSecondsAfterFinished === undefined) return undefined;
   return parseTime(endedAt) + ttlSecondsAfterFinished * 1000;

@@ -27,14 +27,14 @@ export const validatingAdmissionPolicyStatusController: Controller = defineContr
 
 function kindsIn(caches: Caches): Kinds {
   const defined = (
-    isMeant: (names: DescribedKind & { readonly plural: string }) => boolean,
+    isReferenced: (names: DescribedKind & { readonly plural: string }) => boolean,
   ): DescribedKind | undefined => {
     for (const { spec } of caches.of(customResourceDefinition).list()) {
       for (const { name: version, schema } of spec.versions) {
         const names = { group: spec.group, version, kind: spec.names.kind };
         // The API server has validated the schema.
         const described = describeDefined(names, (schema?.openAPIV3Schema ?? {}) as JsonSchema);
-        if (isMeant({ ...described, plural: spec.names.plural })) return described;
+        if (isReferenced({ ...described, plural: spec.names.plural })) return described;
       }
     }
     return undefined;

@@ -26,10 +26,10 @@ function summary(cluster: Cluster) {
   const tally = cluster.tallies.of(query);
   return {
     nodes: cluster.nodes
-      .map(({ name, requested, assumedRequested, usedPorts, usedClaims, pods, priorities, images }) => ({
+      .map(({ name, requested, nonZeroRequested, usedPorts, usedClaims, pods, priorities, images }) => ({
         name,
         requested: { ...requested, others: plain(requested.others) },
-        assumedRequested,
+        assumedRequested: nonZeroRequested,
         ports: [...usedPorts].map(([port, addresses]) => [port, ...plain(addresses)]).sort(),
         claims: plain(usedClaims),
         priorities: plain(priorities),

@@ -7,7 +7,7 @@
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
-import { count, createNodeInfo, type ImageState, type NodeInfo, putPod, setNode, takePod } from './node-info.ts';
+import { addPod, count, createNodeInfo, type ImageState, type NodeInfo, removePod, setNode } from './node-info.ts';
 import { createNodeOrder } from './node-order.ts';
 import { type PodInfo, podInfoOf, relabelled } from './pod-info.ts';
 import { createTallies, type Tallies } from './tally.ts';
@@ -62,7 +62,7 @@ export function createCluster(): Cluster {
     freeSlots.push(info.slot);
   };
   const put = (pod: PodInfo, node: NodeInfo, isAssumed: boolean) => {
-    putPod(node, pod);
+    addPod(node, pod);
     tallies.change(node, pod, 1);
     placed.set(pod.uid, { node, isAssumed });
   };
@@ -70,7 +70,7 @@ export function createCluster(): Cluster {
     const place = placed.get(uid);
     if (!place) return;
     placed.delete(uid);
-    const pod = takePod(place.node, uid);
+    const pod = removePod(place.node, uid);
     if (pod) tallies.change(place.node, pod, -1);
     dropIfEmpty(place.node);
   };
@@ -128,15 +128,15 @@ export function createCluster(): Cluster {
       const name = pod.spec?.nodeName ?? '';
       const place = placed.get(uid);
       const before = place?.node.pods.get(uid);
-      const takesAsMuch = before !== undefined && isAsMuch(before.pod, pod);
-      if (place && takesAsMuch && place.node.name === name && isCountedAlike(before.pod, pod)) {
+      const hasSameRequests = before !== undefined && haveSameRequests(before.pod, pod);
+      if (place && hasSameRequests && place.node.name === name && haveSameLabels(before.pod, pod)) {
         // Nothing relevant changed; only the object is newer.
         place.node.pods.set(uid, { ...before, pod });
         if (place.isAssumed) placed.set(uid, { node: place.node, isAssumed: false });
         return;
       }
       remove(uid);
-      put(takesAsMuch ? relabelled(before, pod) : podInfoOf(pod), infoOf(name), false);
+      put(hasSameRequests ? relabelled(before, pod) : podInfoOf(pod), infoOf(name), false);
     },
     removePod: remove,
     assume: (pod, node) => put(pod, infoOf(node), true),
@@ -153,7 +153,7 @@ function countLabel(counts: Map<string, number>, value: string | undefined, by: 
 }
 
 /** Reports whether two states of a Pod have the same requests, by a cheap comparison. */
-function isAsMuch(a: Pod, b: Pod): boolean {
+function haveSameRequests(a: Pod, b: Pod): boolean {
   return (
     (a.spec === b.spec || isSame(withoutNode(a), withoutNode(b))) &&
     (a.status === b.status || isSame(ownResources(a), ownResources(b)))
@@ -161,7 +161,7 @@ function isAsMuch(a: Pod, b: Pod): boolean {
 }
 
 /** Reports whether two states of a Pod are counted by the same queries. */
-function isCountedAlike({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
+function haveSameLabels({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
   return (a.deletionTimestamp == null) === (b.deletionTimestamp == null) && isSame(a.labels, b.labels);
 }
 

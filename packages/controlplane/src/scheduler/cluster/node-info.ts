@@ -24,7 +24,7 @@ export type NodeInfo = {
   readonly priorities: Map<number, number>;
   readonly requested: Resources;
   /** Non-zero requests of its Pods. */
-  readonly assumedRequested: { milliCpu: number; memoryBytes: number };
+  readonly nonZeroRequested: { milliCpu: number; memoryBytes: number };
   /** Number of Pods by `protocol:port` and then by host IP. */
   readonly usedPorts: Map<string, Map<string, number>>;
   /** Number of Pods by PVC (`namespace/name`). */
@@ -52,7 +52,7 @@ export function createNodeInfo(name: string, slot = 0): NodeInfo {
     pods: new Map(),
     priorities: new Map(),
     requested: noResources(),
-    assumedRequested: { milliCpu: 0, memoryBytes: 0 },
+    nonZeroRequested: { milliCpu: 0, memoryBytes: 0 },
     usedPorts: new Map(),
     usedClaims: new Map(),
     images: new Map(),
@@ -67,7 +67,7 @@ export function copyNodeInfo(info: NodeInfo): NodeInfo {
     pods: new Map(info.pods),
     priorities: new Map(info.priorities),
     requested: copyResources(info.requested),
-    assumedRequested: { ...info.assumedRequested },
+    nonZeroRequested: { ...info.nonZeroRequested },
     usedPorts: new Map([...info.usedPorts].map(([port, addresses]) => [port, new Map(addresses)])),
     usedClaims: new Map(info.usedClaims),
   };
@@ -84,13 +84,13 @@ export function setNode(info: NodeInfo, node: Node | undefined): void {
   info.generation++;
 }
 
-export function putPod(info: NodeInfo, pod: PodInfo): void {
+export function addPod(info: NodeInfo, pod: PodInfo): void {
   info.pods.set(pod.uid, pod);
   account(info, pod, 1);
 }
 
 /** Removes a Pod in the state in which it was added. */
-export function takePod(info: NodeInfo, uid: string): PodInfo | undefined {
+export function removePod(info: NodeInfo, uid: string): PodInfo | undefined {
   const pod = info.pods.get(uid);
   if (!pod) return undefined;
   info.pods.delete(uid);
@@ -101,8 +101,8 @@ export function takePod(info: NodeInfo, uid: string): PodInfo | undefined {
 function account(info: NodeInfo, pod: PodInfo, sign: 1 | -1): void {
   count(info.priorities, pod.priority, sign);
   accumulate(info.requested, pod.requests, sign);
-  info.assumedRequested.milliCpu += sign * pod.assumedRequests.milliCpu;
-  info.assumedRequested.memoryBytes += sign * pod.assumedRequests.memoryBytes;
+  info.nonZeroRequested.milliCpu += sign * pod.nonZeroRequests.milliCpu;
+  info.nonZeroRequested.memoryBytes += sign * pod.nonZeroRequests.memoryBytes;
   for (const { address, protocol, port } of pod.hostPorts) {
     const id = `${protocol}:${port}`;
     let addresses = info.usedPorts.get(id);
@@ -115,7 +115,7 @@ function account(info: NodeInfo, pod: PodInfo, sign: 1 | -1): void {
 }
 
 /** Reports whether a node has Pods of lower priority. */
-export function hasLesserPods({ priorities }: NodeInfo, priority: number): boolean {
+export function hasLowerPriorityPods({ priorities }: NodeInfo, priority: number): boolean {
   for (const each of priorities.keys()) if (each < priority) return true;
   return false;
 }

@@ -24,7 +24,7 @@ export type PodInfo = {
   readonly isTerminating: boolean;
   readonly requests: Resources;
   /** Non-zero requests: defaults for Pods without requests, so that they are not all placed on one node. */
-  readonly assumedRequests: { readonly milliCpu: number; readonly memoryBytes: number };
+  readonly nonZeroRequests: { readonly milliCpu: number; readonly memoryBytes: number };
   readonly hostPorts: readonly HostPort[];
   /** PVCs of its volumes (`namespace/name`), without those of ephemeral volumes. */
   readonly claims: readonly string[];
@@ -62,7 +62,7 @@ export function podInfoOf(pod: Pod): PodInfo {
   const spec = pod.spec!;
   const { name = '', namespace = '', uid = '' } = metadata;
   const requests = requestsOf(pod);
-  const atLeast = asksForAll(spec) ? requests : resourcesOf(podRequests(spec, { status, missing: assumed }));
+  const atLeast = hasAllRequests(spec) ? requests : resourcesOf(podRequests(spec, { status, missing: assumed }));
   return {
     pod,
     spec,
@@ -74,7 +74,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     priority: spec.priority ?? 0,
     isTerminating: metadata.deletionTimestamp != null,
     requests,
-    assumedRequests: { milliCpu: atLeast.milliCpu, memoryBytes: atLeast.memoryBytes },
+    nonZeroRequests: { milliCpu: atLeast.milliCpu, memoryBytes: atLeast.memoryBytes },
     hostPorts: hostPortsOf(spec),
     claims: claimsOf(spec, namespace),
     ...affinityOf(spec, namespace),
@@ -93,7 +93,7 @@ export function relabelled(info: PodInfo, pod: Pod): PodInfo {
 }
 
 /** Reports whether every container requests CPU and memory. */
-function asksForAll({ containers, initContainers }: PodSpec): boolean {
+function hasAllRequests({ containers, initContainers }: PodSpec): boolean {
   for (const list of [containers, initContainers]) {
     for (const { resources } of list ?? []) {
       if (resources?.requests?.cpu === undefined || resources.requests.memory === undefined) return false;
@@ -177,7 +177,7 @@ function termOf(term: PodAffinityTerm, namespace: string): AffinityTerm {
 }
 
 /** Reports whether a Pod matches an affinity term, given the labels of the Pod's namespace. */
-export function isMeant(term: AffinityTerm, pod: PodInfo, namespaceLabels: Labels): boolean {
+export function matchesTerm(term: AffinityTerm, pod: PodInfo, namespaceLabels: Labels): boolean {
   const isInNamespace = term.namespaces.has(pod.namespace) || term.namespaceSelector.matches(namespaceLabels);
   return isInNamespace && term.selector.matches(pod.labels);
 }

@@ -110,7 +110,7 @@ export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
     if (found?.size === 0) byLabel.delete(entry.label);
   };
   const changeQueries = (label: string, node: NodeInfo, pod: PodInfo, by: 1 | -1) => {
-    for (const { query, tally } of byLabel.get(label) ?? none) if (isAskedFor(query, pod)) tally.add(node, by);
+    for (const { query, tally } of byLabel.get(label) ?? none) if (matchesQuery(query, pod)) tally.add(node, by);
   };
 
   const changeTerm = (role: TermRole, term: AffinityTerm | WeightedTerm, node: NodeInfo, by: 1 | -1) => {
@@ -132,7 +132,7 @@ export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
       keep(entry);
       if (found) return found.tally;
       for (const node of nodes.values()) {
-        for (const pod of node.pods.values()) if (isAskedFor(query, pod)) entry.tally.add(node, 1);
+        for (const pod of node.pods.values()) if (matchesQuery(query, pod)) entry.tally.add(node, 1);
       }
       if (queries.size > maxQueries) forget(queries.values().next().value!);
       return entry.tally;
@@ -163,6 +163,6 @@ function labelOf({ selector }: PodQuery): string {
   return required ? `${required.key}=${required.values[0]}` : anyLabel;
 }
 
-function isAskedFor({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {
+function matchesQuery({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {
   return (namespaces === 'all' || namespaces.has(pod.namespace)) && matches(pod);
 }

@@ -2,7 +2,14 @@
 import type { Log } from '@kruise/client/log';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
-import { type Circumstances, chooseNode, type Decision, type Feasible, findFeasible, type Outcome } from '../decide.ts';
+import {
+  chooseNode,
+  type Decision,
+  type Feasible,
+  findFeasible,
+  type Outcome,
+  type SchedulingState,
+} from '../decide.ts';
 import type { Rejection } from '../plugin.ts';
 import type { Candidate } from '../preemption.ts';
 import type { Profile } from '../profile.ts';
@@ -13,29 +20,29 @@ export async function decideWith(
   extenders: readonly Extender[],
   profile: Profile,
   pod: PodInfo,
-  circumstances: Circumstances,
+  state: SchedulingState,
   log: Log,
 ): Promise<Outcome> {
   const interested = extenders.filter((extender) => extender.isInterested(pod));
-  const { found, nextStart } = findFeasible(profile, pod, circumstances);
+  const { found, nextStart } = findFeasible(profile, pod, state);
   if (found.type !== 'feasible') return { decision: found, nextStart };
-  const kept = await filterBy(interested, pod, found, log);
+  const kept = await filterNodes(interested, pod, found, log);
   if (kept.nodes.length === 0) {
     const { diagnosis, filters } = kept;
     return { decision: { type: 'rejected', diagnosis, filters }, nextStart };
   }
-  const bonus = kept.nodes.length === 1 ? undefined : await bonusBy(interested, pod, kept.nodes, log);
+  const bonus = kept.nodes.length === 1 ? undefined : await extenderScores(interested, pod, kept.nodes, log);
   // Nodes that disappeared are dropped; changed nodes are checked by their kubelet on admission.
-  const nodes = kept.nodes.filter(({ name }) => circumstances.cluster.node(name));
+  const nodes = kept.nodes.filter(({ name }) => state.cluster.node(name));
   if (nodes.length === 0) throw new Error('all feasible nodes were deleted');
   const decision: Decision = {
     type: 'placed',
-    node: chooseNode(profile, pod, { ...kept, nodes }, circumstances, bonus),
+    node: chooseNode(profile, pod, { ...kept, nodes }, state, bonus),
   };
   return { decision, nextStart };
 }
 
-async function filterBy(extenders: readonly Extender[], pod: PodInfo, found: Feasible, log: Log): Promise<Feasible> {
+async function filterNodes(extenders: readonly Extender[], pod: PodInfo, found: Feasible, log: Log): Promise<Feasible> {
   const rejections = new Map<string, Rejection>(found.diagnosis.rejections);
   let nodes: readonly NodeInfo[] = found.nodes;
   for (const { filter, isIgnorable } of extenders) {
@@ -55,7 +62,7 @@ async function filterBy(extenders: readonly Extender[], pod: PodInfo, found: Fea
 }
 
 /** Returns the scores of extenders; a failing extender adds none. */
-async function bonusBy(
+async function extenderScores(
   extenders: readonly Extender[],
   pod: PodInfo,
   nodes: readonly NodeInfo[],
@@ -77,7 +84,7 @@ async function bonusBy(
 }
 
 /** Returns the preemption candidates that extenders accept. */
-export async function candidatesBy(
+export async function filterCandidates(
   extenders: readonly Extender[],
   pod: PodInfo,
   candidates: readonly Candidate[],

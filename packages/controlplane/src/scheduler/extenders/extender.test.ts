@@ -7,7 +7,7 @@ import { messageOf } from '../diagnosis.ts';
 import type { Candidate } from '../preemption.ts';
 import { clusterOf, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
 import { profileIn } from '../testing/judge.ts';
-import { candidatesBy, decideWith } from './extended.ts';
+import { decideWith, filterCandidates } from './extended.ts';
 import { createExtender, type ExtenderConfiguration, type Post } from './extender.ts';
 
 const configuration: ExtenderConfiguration = {
@@ -39,25 +39,19 @@ function answering(answer: Answer, more: Partial<ExtenderConfiguration> = {}) {
 const cluster = clusterOf([nodeOf('a'), nodeOf('b'), nodeOf('c')]);
 
 /** Returns the node of a Pod, or the reason why it is unschedulable. */
-async function judgeWith(
+async function scheduleWith(
   extenders: readonly ReturnType<typeof createExtender>[],
   traits: PodTraits = {},
 ): Promise<string> {
-  const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
-  const { decision } = await decideWith(
-    extenders,
-    profileIn(),
-    podInfoOf(podOf('p', traits)),
-    circumstances,
-    silentLog,
-  );
+  const state = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
+  const { decision } = await decideWith(extenders, profileIn(), podInfoOf(podOf('p', traits)), state, silentLog);
   if (decision.type === 'placed') return decision.node.name;
   return decision.type === 'rejected' ? messageOf(decision.diagnosis) : decision.type;
 }
 
 test('an extender filters nodes, with reasons', async () => {
   const { extender, asked } = answering({ body: { NodeNames: ['b'], FailedNodes: { a: 'too far', c: 'too far' } } });
-  assert.equal(await judgeWith([extender]), 'b');
+  assert.equal(await scheduleWith([extender]), 'b');
   assert.equal(asked[0]?.url, 'http://extender/filter');
   assert.deepEqual([asked[0]?.body.NodeNames, asked[0]?.body.Nodes], [['a', 'b', 'c'], null]);
 });
@@ -68,12 +62,12 @@ test('a Pod that extenders reject everywhere is unschedulable', async () => {
     FailedNodes: { a: 'too far', b: 'too far' },
     FailedAndUnresolvableNodes: { c: 'too dear' },
   };
-  assert.equal(await judgeWith([answering({ body }).extender]), '0/3 nodes are available: 1 too dear, 2 too far.');
+  assert.equal(await scheduleWith([answering({ body }).extender]), '0/3 nodes are available: 1 too dear, 2 too far.');
 });
 
 test('an extender without a node cache receives the nodes', async () => {
   const { extender, asked } = answering({ body: { Nodes: { items: [nodeOf('c')] } } }, { nodeCacheCapable: false });
-  assert.equal(await judgeWith([extender]), 'c');
+  assert.equal(await scheduleWith([extender]), 'c');
   const { items } = asked[0]!.body.Nodes as { readonly items: readonly object[] };
   assert.deepEqual([items.length, asked[0]?.body.NodeNames], [3, null]);
 });
@@ -81,7 +75,7 @@ test('an extender without a node cache receives the nodes', async () => {
 test('extenders filter one after the other', async () => {
   const first = answering({ body: { NodeNames: ['a', 'c'] } });
   const second = answering({ body: { NodeNames: ['c'] } });
-  assert.equal(await judgeWith([first.extender, second.extender]), 'c');
+  assert.equal(await scheduleWith([first.extender, second.extender]), 'c');
   assert.deepEqual(second.asked[0]?.body.NodeNames, ['a', 'c']);
 });
 
@@ -100,8 +94,8 @@ const failures: readonly (readonly [name: string, answer: Answer, message: RegEx
 ];
 for (const [name, answer, message] of failures) {
   test(`scheduling fails if an extender ${name}, unless it is ignorable`, async () => {
-    await assert.rejects(judgeWith([answering(answer).extender]), { message });
-    assert.ok(['a', 'b', 'c'].includes(await judgeWith([answering(answer, { ignorable: true }).extender])));
+    await assert.rejects(scheduleWith([answering(answer).extender]), { message });
+    assert.ok(['a', 'b', 'c'].includes(await scheduleWith([answering(answer, { ignorable: true }).extender])));
   });
 }
 
@@ -116,7 +110,7 @@ test('an extender adds weighted scores', async () => {
     },
     verbs,
   );
-  assert.equal(await judgeWith([extender]), 'b');
+  assert.equal(await scheduleWith([extender]), 'b');
   assert.deepEqual(
     await extender.prioritize?.(podInfoOf(podOf('p')), cluster.nodes),
     new Map([
@@ -124,12 +118,12 @@ test('an extender adds weighted scores', async () => {
       ['c', 150],
     ]),
   );
-  assert.ok(['a', 'b', 'c'].includes(await judgeWith([answering({ code: 500 }, verbs).extender])));
+  assert.ok(['a', 'b', 'c'].includes(await scheduleWith([answering({ code: 500 }, verbs).extender])));
 });
 
 test('an extender is called only for Pods that request its managed resources', async () => {
   const { extender, asked } = answering({ body: { NodeNames: ['b'] } }, { managedResources: ['example.com/gpu'] });
-  await judgeWith([extender]);
+  await scheduleWith([extender]);
   assert.deepEqual(asked, []);
   assert.equal(extender.isInterested(podInfoOf(podOf('p', { requests: { 'example.com/gpu': '1' } }))), true);
 });
@@ -143,13 +137,16 @@ test('an extender may remove victims, or whole nodes', async () => {
   const candidates: Candidate[] = ['a', 'b'].map((node) => ({ node, victims: victims(node), violations: 0 }));
   const left = (body: unknown, more: Partial<ExtenderConfiguration> = {}) => {
     const { extender } = answering({ body }, { preemptVerb: 'preempt', ...more });
-    return candidatesBy([extender], podInfoOf(podOf('p')), candidates, busy.node, silentLog);
+    return filterCandidates([extender], podInfoOf(podOf('p')), candidates, busy.node, silentLog);
   };
-  const [spared, ...others] = await left({
+  const [remaining, ...others] = await left({
     NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-of-y' }], NumPDBViolations: 1 } },
   });
   assert.deepEqual(others, []);
-  assert.deepEqual([spared?.node, spared?.victims.map(({ name }) => name), spared?.violations], ['a', ['y'], 1]);
+  assert.deepEqual(
+    [remaining?.node, remaining?.victims.map(({ name }) => name), remaining?.violations],
+    ['a', ['y'], 1],
+  );
   await assert.rejects(
     left({ NodeNameToMetaVictims: { b: { Pods: [{ UID: 'uid-of-x' }] } } }),
     /the pod is not found on that node/,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Affinity, PodAffinityTerm } from '@kruise/api/core/affinity';
 import type { Pod } from '@kruise/api/core/pod';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { feasibleFor, judge, scoresBy } from '../testing/judge.ts';
+import { feasibleFor, scheduleResult, scoresBy } from '../testing/judge.ts';
 
 const zone = 'topology.kubernetes.io/zone';
 const hostname = 'kubernetes.io/hostname';
@@ -121,18 +121,18 @@ for (const [name, pod, pods, feasible] of rows) {
 }
 
 test('the rejection names the violated rules', () => {
-  const told = (pod: PodTraits, pods: readonly Pod[]) =>
-    judge(podOf('p', pod), { cluster: clusterOf([nodeIn('a', 'a1'), nodeOf('n')], pods) });
+  const rejectionOf = (pod: PodTraits, pods: readonly Pod[]) =>
+    scheduleResult(podOf('p', pod), { cluster: clusterOf([nodeIn('a', 'a1'), nodeOf('n')], pods) });
   assert.equal(
-    told({ affinity: near(term(zone)) }, []),
+    rejectionOf({ affinity: near(term(zone)) }, []),
     "0/2 nodes are available: 2 node(s) didn't match pod affinity rules.",
   );
   assert.equal(
-    told({ affinity: far(term(hostname)) }, [web('a1'), web('n')]),
+    rejectionOf({ affinity: far(term(hostname)) }, [web('a1'), web('n')]),
     "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.",
   );
   assert.equal(
-    told({ labels: { app: 'web' } }, [
+    rejectionOf({ labels: { app: 'web' } }, [
       web('a1', { affinity: far(term(hostname)) }),
       web('n', { affinity: far(term(hostname)) }),
     ]),
@@ -142,12 +142,14 @@ test('the rejection names the violated rules', () => {
 
 test('affinity is reported before anti-affinity, and that before the anti-affinity of existing Pods', () => {
   const minds = web('a1', { affinity: far(term(hostname, 'new')) });
-  const told = (affinity: Affinity) =>
-    judge(podOf('p', { labels: { app: 'new' }, affinity }), { cluster: clusterOf([nodeIn('a', 'a1')], [minds]) });
+  const rejectionOf = (affinity: Affinity) =>
+    scheduleResult(podOf('p', { labels: { app: 'new' }, affinity }), {
+      cluster: clusterOf([nodeIn('a', 'a1')], [minds]),
+    });
   const wants = { ...near(term(zone, 'db')), ...far(term(zone)) };
-  assert.match(told(wants), /1 node\(s\) didn't match pod affinity rules/);
-  assert.match(told(far(term(zone))), /1 node\(s\) didn't match pod anti-affinity rules/);
-  assert.match(told({}), /1 node\(s\) didn't satisfy existing pods anti-affinity rules/);
+  assert.match(rejectionOf(wants), /1 node\(s\) didn't match pod affinity rules/);
+  assert.match(rejectionOf(far(term(zone))), /1 node\(s\) didn't match pod anti-affinity rules/);
+  assert.match(rejectionOf({}), /1 node\(s\) didn't satisfy existing pods anti-affinity rules/);
 });
 
 const prefers = (

@@ -5,7 +5,7 @@ import { everything, type Labels } from '@kruise/machinery/label-selector';
 import type { ClusterView } from '../cluster/cluster.ts';
 import type { Lookup } from '../cluster/lookup.ts';
 import { count, type NodeInfo } from '../cluster/node-info.ts';
-import { type AffinityTerm, isMeant, type PodInfo, podInfoOf } from '../cluster/pod-info.ts';
+import { type AffinityTerm, matchesTerm, type PodInfo, podInfoOf } from '../cluster/pod-info.ts';
 import type { PodQuery } from '../cluster/tally.ts';
 import type { ClusterEvent } from '../events.ts';
 import { type ForkableFilter, maxNodeScore, type NodeScorer, type Plugin, type Rejection } from '../plugin.ts';
@@ -54,12 +54,12 @@ export function interPodAffinity(lookup: Lookup, args: InterPodAffinityArgs = {}
       {
         resource: 'Pod',
         actions: ['Add', 'Delete', 'UpdatePodLabel'],
-        helps: (pod, event) => helpsByPod(pod, event as ClusterEvent<Pod>, lookup),
+        helps: (pod, event) => podQueueingHint(pod, event as ClusterEvent<Pod>, lookup),
       },
       {
         resource: 'Node',
         actions: ['Add', 'UpdateNodeLabel'],
-        helps: (pod, event) => helpsByNode(pod, event as ClusterEvent<Node>),
+        helps: (pod, event) => nodeQueueingHint(pod, event as ClusterEvent<Node>),
       },
     ],
   };
@@ -154,7 +154,7 @@ function createFilter(pod: PodInfo, cluster: ClusterView, lookup: Lookup): Forka
   const namespaceLabels = lookup.namespaceLabels(pod.namespace);
   const avoiding: Domain[] = [];
   for (const { term, tally } of tallies.carried('antiAffinity')) {
-    if (!isMeant(term, pod, namespaceLabels)) continue;
+    if (!matchesTerm(term, pod, namespaceLabels)) continue;
     avoiding.push({ topologyKey: term.topologyKey, counts: tally.byDomain(term.topologyKey) });
   }
   if (avoiding.length === 0 && pod.affinity.length === 0 && pod.antiAffinity.length === 0) return undefined;
@@ -195,7 +195,7 @@ function filterOf(state: State): ForkableFilter {
       const forked = { ...state, near: near.fork(), far: far.fork(), avoiding: avoiding.fork() };
       const change = (changed: PodInfo, node: NodeInfo, by: 1 | -1) => {
         for (const term of changed.antiAffinity) {
-          if (isMeant(term, pod, state.namespaceLabels)) forked.avoiding.add(node, term.topologyKey, by);
+          if (matchesTerm(term, pod, state.namespaceLabels)) forked.avoiding.add(node, term.topologyKey, by);
         }
         if (affinity.length > 0 && affinity.every(({ query }) => isAskedFor(query, changed))) {
           for (const { topologyKey } of affinity) forked.near.add(node, topologyKey, by);
@@ -239,7 +239,7 @@ function createScorer(
     weightOf: (weight: number) => number,
   ) => {
     for (const { term, weight, tally } of tallies.carried(role)) {
-      if (isMeant(term, pod, namespaceLabels))
+      if (matchesTerm(term, pod, namespaceLabels))
         add(term.topologyKey, tally.byDomain(term.topologyKey), weightOf(weight));
     }
   };
@@ -277,10 +277,11 @@ function createScorer(
  * side, was removed. kube-scheduler checks less in three ways and leaves Pods pending: it ignores the anti-affinity of
  * the other Pods and namespace labels, and of several anti-affinity terms it requires one Pod to match all.
  */
-function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, lookup: Lookup): boolean {
+function podQueueingHint(pod: PodInfo, { before, after }: ClusterEvent<Pod>, lookup: Lookup): boolean {
   if ((before && !before.spec?.nodeName) || (after && !after.spec?.nodeName)) return false;
   const [was, is] = [before && podInfoOf(before), after && podInfoOf(after)];
-  const isAbout = (term: AffinityTerm, other: PodInfo) => isMeant(term, other, lookup.namespaceLabels(other.namespace));
+  const isAbout = (term: AffinityTerm, other: PodInfo) =>
+    matchesTerm(term, other, lookup.namespaceLabels(other.namespace));
   const isNear = (other: PodInfo | undefined) =>
     other !== undefined && pod.affinity.length > 0 && pod.affinity.every((term) => isAbout(term, other));
   const isKeptOff = (other: PodInfo | undefined, term: AffinityTerm) => other !== undefined && isAbout(term, other);
@@ -293,7 +294,7 @@ function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, lookup: 
  * Queueing hint for node events: the node is a new place for the Pod, without Pods that reject it, or it brings
  * matching Pods into a domain.
  */
-function helpsByNode({ affinity, antiAffinity }: PodInfo, { before, after }: ClusterEvent<Node>): boolean {
+function nodeQueueingHint({ affinity, antiAffinity }: PodInfo, { before, after }: ClusterEvent<Node>): boolean {
   const domainOf = (node: Node | undefined, { topologyKey }: AffinityTerm) => node?.metadata.labels?.[topologyKey];
   const comesNear = (term: AffinityTerm) =>
     domainOf(after, term) !== undefined && domainOf(before, term) !== domainOf(after, term);

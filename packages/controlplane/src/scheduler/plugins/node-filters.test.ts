@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { clusterOf, type NodeTraits, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { judge } from '../testing/judge.ts';
+import { scheduleResult } from '../testing/judge.ts';
 
 type Row = readonly [name: string, pod: PodTraits, node: NodeTraits, others: readonly PodTraits[], reason: string];
 
@@ -120,7 +120,7 @@ for (const [name, pod, node, others, reason] of rows) {
       [nodeOf('n', node)],
       others.map((each, index) => podOf(`x${index}`, { on: 'n', ...each })),
     );
-    assert.equal(judge(podOf('p', pod), { cluster }), reason ? `0/1 nodes are available: 1 ${reason}.` : 'n');
+    assert.equal(scheduleResult(podOf('p', pod), { cluster }), reason ? `0/1 nodes are available: 1 ${reason}.` : 'n');
   });
 }
 
@@ -140,7 +140,9 @@ test('a Pod that is being resized counts with the maximum of its requested and a
   });
   const fits = (spec: string, has: string, more: Partial<Pod['status']> = {}) => {
     const resized = podOf('x', { on: 'n', requests: { cpu: spec }, status: { ...status({ cpu: has }), ...more } });
-    return judge(podOf('p', { requests: { cpu: '2' } }), { cluster: clusterOf([nodeOf('n')], [resized]) }) === 'n';
+    return (
+      scheduleResult(podOf('p', { requests: { cpu: '2' } }), { cluster: clusterOf([nodeOf('n')], [resized]) }) === 'n'
+    );
   };
   assert.equal(fits('1', '2'), true);
   assert.equal(fits('1', '3'), false, 'a pending scale-down');
@@ -152,7 +154,8 @@ test('a Pod that is being resized counts with the maximum of its requested and a
 test('ignored resources do not reject a node', () => {
   const pod = podOf('p', { requests: { 'example.com/gpu': '1', 'other.org/fpga': '1' } });
   const cluster = clusterOf([nodeOf('n')]);
-  const judged = (args: object) => judge(pod, { cluster, profile: { pluginConfig: { NodeResourcesFit: args } } });
+  const judged = (args: object) =>
+    scheduleResult(pod, { cluster, profile: { pluginConfig: { NodeResourcesFit: args } } });
   assert.equal(judged({ ignoredResources: ['example.com/gpu'], ignoredResourceGroups: ['other.org'] }), 'n');
   assert.equal(
     judged({ ignoredResources: ['example.com/gpu'] }),
@@ -166,7 +169,7 @@ test('a profile can add a required affinity', () => {
   const profile = { pluginConfig: { NodeAffinity: { addedAffinity } } };
   const cluster = clusterOf([nodeOf('n')]);
   assert.equal(
-    judge(podOf('p'), { cluster, profile }),
+    scheduleResult(podOf('p'), { cluster, profile }),
     "0/1 nodes are available: 1 node(s) didn't match scheduler-enforced node affinity.",
   );
 });

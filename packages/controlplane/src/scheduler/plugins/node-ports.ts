@@ -1,5 +1,5 @@
 import type { Pod } from '@kruise/api/core/pod';
-import { createNodeInfo, isPortUsed, type NodeInfo, putPod } from '../cluster/node-info.ts';
+import { addPod, createNodeInfo, isPortUsed, type NodeInfo } from '../cluster/node-info.ts';
 import { type PodInfo, podInfoOf } from '../cluster/pod-info.ts';
 import type { Plugin } from '../plugin.ts';
 
@@ -23,7 +23,7 @@ export const nodePorts: Plugin = {
         const gone = before as Pod;
         if (!gone.spec?.nodeName && !gone.status?.nominatedNodeName) return false;
         const node = createNodeInfo('');
-        putPod(node, podInfoOf(gone));
+        addPod(node, podInfoOf(gone));
         return collides(pod, node);
       },
     },

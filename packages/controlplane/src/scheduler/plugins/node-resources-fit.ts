@@ -83,24 +83,24 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs = {}): Plugin {
 }
 
 /** Requested amounts of a Pod, without zeroes. */
-type Needs = { readonly usual: Resources; readonly others: readonly (readonly [name: string, amount: number])[] };
+type Needs = { readonly standard: Resources; readonly others: readonly (readonly [name: string, amount: number])[] };
 
 function needsOf(requests: Resources, isIgnored: (name: string) => boolean): Needs {
   const others = [...requests.others].filter(([name, amount]) => amount !== 0 && !isIgnored(name));
-  return { usual: requests, others };
+  return { standard: requests, others };
 }
 
 /** Returns the insufficient resources of a node; undefined if the Pod fits. */
-function shortages({ usual, others }: Needs, node: NodeInfo): readonly string[] | undefined {
+function shortages({ standard, others }: Needs, node: NodeInfo): readonly string[] | undefined {
   const { allocatable, requested } = node;
   let reasons: string[] | undefined;
   const lack = (reason: string) => (reasons ??= []).push(reason);
   if (node.pods.size + 1 > node.allowedPods) lack('Too many pods');
-  if (usual.milliCpu > 0 && usual.milliCpu > allocatable.milliCpu - requested.milliCpu) lack('Insufficient cpu');
-  if (usual.memoryBytes > 0 && usual.memoryBytes > allocatable.memoryBytes - requested.memoryBytes) {
+  if (standard.milliCpu > 0 && standard.milliCpu > allocatable.milliCpu - requested.milliCpu) lack('Insufficient cpu');
+  if (standard.memoryBytes > 0 && standard.memoryBytes > allocatable.memoryBytes - requested.memoryBytes) {
     lack('Insufficient memory');
   }
-  const storage = usual.ephemeralStorageBytes;
+  const storage = standard.ephemeralStorageBytes;
   if (storage > 0 && storage > allocatable.ephemeralStorageBytes - requested.ephemeralStorageBytes) {
     lack('Insufficient ephemeral-storage');
   }

@@ -1,6 +1,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { CSINode } from '@kruise/api/storage/csinode';
-import { claimNames } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-claims';
 import { classOfClaim } from '@kruise/machinery/volume-binding';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
@@ -16,7 +16,7 @@ export function nodeVolumeLimits(storage: StorageLookup): Plugin {
   return {
     name,
     filter(pod) {
-      if (claimNames(pod.pod).length === 0) return undefined;
+      if (podVolumeClaims(pod.pod).length === 0) return undefined;
       return { filter: { check: (node) => (exceedsLimits(pod, node, storage) ? tooMany : undefined) } };
     },
     events: [
@@ -77,7 +77,7 @@ function limitsOf({ spec }: CSINode): ReadonlyMap<string, number> {
 function attachable(pod: PodInfo, storage: StorageLookup): Map<string, string> {
   const volumes = new Map<string, string>();
   if (!pod.spec.volumes?.length) return volumes;
-  for (const { name: claimName } of claimNames(pod.pod)) {
+  for (const { name: claimName } of podVolumeClaims(pod.pod)) {
     const key = `${pod.namespace}/${claimName}`;
     const claim = storage.claim(key);
     if (!claim) continue;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TopologySpreadConstraint } from '@kruise/api/core/pod-spec';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { feasibleFor, judge, scoresBy } from '../testing/judge.ts';
+import { feasibleFor, scheduleResult, scoresBy } from '../testing/judge.ts';
 
 const zone = 'topology.kubernetes.io/zone';
 const web = { matchLabels: { app: 'web' } };
@@ -87,7 +87,7 @@ for (const [name, pod, pods, feasible] of rows) {
 test('an uneven spread and nodes without the label are reported', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none'), nodeIn('b', 'b1', { unschedulable: true })], on('a1'));
   assert.equal(
-    judge(podOf('p', hard()), { cluster }),
+    scheduleResult(podOf('p', hard()), { cluster }),
     "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, " +
       "1 node(s) didn't match pod topology spread constraints (missing required label), 1 node(s) were unschedulable.",
   );

@@ -28,7 +28,7 @@ import { type ForkableFilter, maxNodeScore, type NodeScorer, type Plugin, type R
 const name = 'PodTopologySpread';
 const hostname = 'kubernetes.io/hostname';
 const reason = "node(s) didn't match pod topology spread constraints";
-const uneven: Rejection = { plugin: name, isPreemptable: true, reasons: [reason] };
+const skewTooLarge: Rejection = { plugin: name, isPreemptable: true, reasons: [reason] };
 const unlabelled: Rejection = { plugin: name, isPreemptable: false, reasons: [`${reason} (missing required label)`] };
 
 export type PodTopologySpreadArgs = {
@@ -74,12 +74,12 @@ export function podTopologySpread(lookup: Lookup, args: PodTopologySpreadArgs = 
       {
         resource: 'Pod',
         actions: ['Add', 'Delete', 'UpdatePodLabel', 'UpdatePodToleration'],
-        helps: (pod, event) => helpsByPod(pod, event as ClusterEvent<Pod>, constraintsOf(pod, 'DoNotSchedule')),
+        helps: (pod, event) => podQueueingHint(pod, event as ClusterEvent<Pod>, constraintsOf(pod, 'DoNotSchedule')),
       },
       {
         resource: 'Node',
         actions: ['Add', 'Delete', 'UpdateNodeLabel', 'UpdateNodeTaint'],
-        helps: (pod, event) => helpsByNode(event as ClusterEvent<Node>, constraintsOf(pod, 'DoNotSchedule')),
+        helps: (pod, event) => nodeQueueingHint(event as ClusterEvent<Node>, constraintsOf(pod, 'DoNotSchedule')),
       },
     ],
   };
@@ -238,7 +238,7 @@ function filterOf(
         const domain = labels[topologyKey];
         if (domain === undefined) return unlabelled;
         const fewest = domainCount < minDomains ? 0 : least;
-        if ((counts.get(domain) ?? 0) + own[index]! - fewest > maxSkew) return uneven;
+        if ((counts.get(domain) ?? 0) + own[index]! - fewest > maxSkew) return skewTooLarge;
       }
       return undefined;
     },
@@ -331,7 +331,11 @@ function weightFor(domainCount: number): number {
   return Math.log(domainCount + 2);
 }
 
-function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, constraints: readonly Constraint[]): boolean {
+function podQueueingHint(
+  pod: PodInfo,
+  { before, after }: ClusterEvent<Pod>,
+  constraints: readonly Constraint[],
+): boolean {
   const isInvolved = (other: Pod) =>
     other.metadata.uid === pod.uid || (Boolean(other.spec?.nodeName) && other.metadata.namespace === pod.namespace);
   if ((before && !isInvolved(before)) || (after && !isInvolved(after))) return false;
@@ -346,7 +350,7 @@ function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, constrai
   return changed !== undefined && constraints.some((constraint) => matches(constraint, changed));
 }
 
-function helpsByNode({ before, after }: ClusterEvent<Node>, constraints: readonly Constraint[]): boolean {
+function nodeQueueingHint({ before, after }: ClusterEvent<Node>, constraints: readonly Constraint[]): boolean {
   const counts = (node: Node | undefined) => node !== undefined && hasAllKeys(constraints, node.metadata.labels);
   if (counts(before) !== counts(after)) return true;
   if (!before || !after || !counts(after)) return false;

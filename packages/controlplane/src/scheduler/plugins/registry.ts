@@ -2,7 +2,7 @@
 import type { Lookup } from '../cluster/lookup.ts';
 import type { Plugin } from '../plugin.ts';
 import type { PreemptionArgs } from '../preemption.ts';
-import type { BindingMeans } from '../volumes/bind-volumes.ts';
+import type { BindingDependencies } from '../volumes/bind-volumes.ts';
 import { defaultPreemption } from './default-preemption.ts';
 import { imageLocality } from './image-locality.ts';
 import { type InterPodAffinityArgs, interPodAffinity } from './inter-pod-affinity.ts';
@@ -34,7 +34,7 @@ export type PluginArgs = {
 /** Dependencies of plugins besides their arguments. */
 export type PluginParts = {
   readonly lookup: Lookup;
-  readonly volumes: Omit<BindingMeans, 'timeoutSeconds'>;
+  readonly volumes: Omit<BindingDependencies, 'timeoutSeconds'>;
   /** UIDs of the Pods whose victims are being evicted. */
   readonly preempting: ReadonlySet<string>;
 };

@@ -26,7 +26,7 @@ export function atLeast(name: string): ResourceShare {
   if (name !== 'cpu' && name !== 'memory') return asRequested(name);
   const field = name === 'cpu' ? 'milliCpu' : 'memoryBytes';
   return {
-    requested: (node, pod) => node.assumedRequested[field] + pod.assumedRequests[field],
+    requested: (node, pod) => node.nonZeroRequested[field] + pod.nonZeroRequests[field],
     allocatable: (node) => node.allocatable[field],
   };
 }

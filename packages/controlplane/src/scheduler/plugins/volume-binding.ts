@@ -5,12 +5,12 @@ import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity'
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
-import { claimNames } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-claims';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { ClusterEvent } from '../events.ts';
 import type { Plugin } from '../plugin.ts';
-import { type BindingMeans, reserveVolumes } from '../volumes/bind-volumes.ts';
+import { type BindingDependencies, reserveVolumes } from '../volumes/bind-volumes.ts';
 import { findClaims, planVolumes } from '../volumes/claims.ts';
 
 const name = 'VolumeBinding';
@@ -27,14 +27,14 @@ export type VolumeBindingArgs = {
  * consumer.
  */
 export function volumeBinding(
-  means: Omit<BindingMeans, 'timeoutSeconds'>,
+  dependencies: Omit<BindingDependencies, 'timeoutSeconds'>,
   { bindTimeoutSeconds = 600 }: VolumeBindingArgs = {},
 ): Plugin {
-  const { storage } = means;
+  const { storage } = dependencies;
   return {
     name,
     filter(pod) {
-      if (claimNames(pod.pod).length === 0) return undefined;
+      if (podVolumeClaims(pod.pod).length === 0) return undefined;
       const claims = findClaims(pod, storage);
       if ('fault' in claims) return { rejection: rejectionFor([claims.fault]) };
       if (claims.immediate.length > 0) return { rejection: unbound };
@@ -48,13 +48,13 @@ export function volumeBinding(
       };
     },
     reserve(pod, { node }) {
-      if (!node || claimNames(pod.pod).length === 0) return undefined;
+      if (!node || podVolumeClaims(pod.pod).length === 0) return undefined;
       const claims = findClaims(pod, storage);
       // The filter ran for this node in the same cycle.
       if ('fault' in claims || claims.delayed.length === 0) return undefined;
       const plan = planVolumes(claims, node, storage);
       if ('reasons' in plan) return undefined;
-      return reserveVolumes(pod, node, plan, { ...means, timeoutSeconds: bindTimeoutSeconds });
+      return reserveVolumes(pod, node, plan, { ...dependencies, timeoutSeconds: bindTimeoutSeconds });
     },
     events: [
       {
@@ -114,5 +114,5 @@ export function isNamedClaim(pod: PodInfo, { after }: ClusterEvent): boolean {
 /** Reports whether an event is about a PVC of the Pod. */
 export function isOwnClaim(pod: PodInfo, { after }: ClusterEvent): boolean {
   const { metadata } = after as PersistentVolumeClaim;
-  return metadata.namespace === pod.namespace && claimNames(pod.pod).some((claim) => claim.name === metadata.name);
+  return metadata.namespace === pod.namespace && podVolumeClaims(pod.pod).some((claim) => claim.name === metadata.name);
 }

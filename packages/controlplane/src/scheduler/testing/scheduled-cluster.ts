@@ -27,7 +27,7 @@ type SchedulerTraits = {
   /** HTTP client of extenders. */
   readonly post: Post;
   /** Middleware between the scheduler and the server. */
-  readonly through: (transport: Transport) => Transport;
+  readonly middleware: (transport: Transport) => Transport;
   readonly leaderElection: LeaderElectionOptions;
 };
 
@@ -44,30 +44,30 @@ export async function startServer(t: TestContext) {
   ] as const) {
     await client.create(priorityClass, { metadata: { name }, value });
   }
-  const complaints: unknown[] = [];
-  const complain = (fields: object, message: string) => void complaints.push({ message, ...fields });
-  const log = { info() {}, warn: complain, error: complain };
+  const warnings: unknown[] = [];
+  const addWarning = (fields: object, message: string) => void warnings.push({ message, ...fields });
+  const log = { info() {}, warn: addWarning, error: addWarning };
   const ends: (() => Promise<void>)[] = [];
   t.after(async () => {
     for (const end of ends) await end();
     await server.close();
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(warnings, []);
   });
 
-  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+  const advance = (seconds: number) => clock.advanceAsync(seconds * 1000);
   const read = (name: string) => client.get(podKind, { name, namespace });
   return {
     client,
-    pass,
+    pass: advance,
     read,
     /** Starts a scheduler with only its own permissions; returns a function that stops it. */
-    startScheduler({ configuration, post, through, leaderElection }: Partial<SchedulerTraits> = {}): () => void {
+    startScheduler({ configuration, post, middleware, leaderElection }: Partial<SchedulerTraits> = {}): () => void {
       const stop = new AbortController();
       const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
       const { transport } = server.clientOf(user);
       const done = runScheduler(
         {
-          client: createClient(through?.(transport) ?? transport),
+          client: createClient(middleware?.(transport) ?? transport),
           clock,
           random,
           log,
@@ -93,13 +93,13 @@ export async function startServer(t: TestContext) {
       for (let tenth = 0; tenth < seconds * 10; tenth++) {
         const pod = await read(name);
         if (holds(pod)) return pod;
-        await pass(0.1);
+        await advance(0.1);
       }
       throw new Error(`the condition was not met in time: ${JSON.stringify((await read(name)).status)}`);
     },
     /** Returns the events of a Pod, in order. */
-    async told(name: string): Promise<readonly string[]> {
-      await pass(0.1);
+    async eventsOf(name: string): Promise<readonly string[]> {
+      await advance(0.1);
       const { items } = await client.list(eventKind, { namespace });
       return items
         .filter(({ regarding }) => regarding?.name === name)

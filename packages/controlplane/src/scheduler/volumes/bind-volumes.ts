@@ -3,7 +3,7 @@ import type { Node } from '@kruise/api/core/node';
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Client } from '@kruise/client/client';
-import { isAtLeast } from '@kruise/client/object-key';
+import { isVersionAtLeast } from '@kruise/client/object-key';
 import {
   isFullyBound,
   isVolumeReachable,
@@ -16,7 +16,7 @@ import type { Reservation } from '../plugin.ts';
 import type { VolumePlan } from './claims.ts';
 import type { Storage } from './storage.ts';
 
-export type BindingMeans = {
+export type BindingDependencies = {
   readonly client: Client;
   readonly clock: Clock;
   readonly storage: Storage;
@@ -26,15 +26,20 @@ export type BindingMeans = {
 };
 
 /** Assumes the whole plan, so that other Pods do not plan with the same volumes. */
-export function reserveVolumes(pod: PodInfo, node: Node, plan: VolumePlan, means: BindingMeans): Reservation {
-  const { storage } = means;
+export function reserveVolumes(
+  pod: PodInfo,
+  node: Node,
+  plan: VolumePlan,
+  dependencies: BindingDependencies,
+): Reservation {
+  const { storage } = dependencies;
   const nodeName = node.metadata.name ?? '';
   const volumes = plan.bindings.map(({ volume, claim }) => volumeBoundTo(volume, claim));
   const provisions = plan.provisions.map((claim) => withSelectedNode(claim, nodeName));
   for (const volume of volumes) storage.assumeVolume(volume);
   for (const claim of provisions) storage.assumeClaim(claim);
   return {
-    preBind: (signal) => bindVolumes(pod, node, { ...plan, volumes, provisions }, means, signal),
+    preBind: (signal) => bindVolumes(pod, node, { ...plan, volumes, provisions }, dependencies, signal),
     unreserve() {
       for (const { metadata } of volumes) storage.restoreVolume(metadata.name ?? '');
       for (const claim of provisions) storage.restoreClaim(keyOfClaim(claim));
@@ -57,7 +62,7 @@ async function bindVolumes(
   pod: PodInfo,
   node: Node,
   { bindings, volumes, provisions }: Assumed,
-  { client, clock, storage, exists, timeoutSeconds }: BindingMeans,
+  { client, clock, storage, exists, timeoutSeconds }: BindingDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const written = new Map<string, string>();
@@ -69,7 +74,7 @@ async function bindVolumes(
     const { metadata } = await client.update(persistentVolumeClaim, claim);
     written.set(keyOfClaim(claim), metadata.resourceVersion ?? '');
   }
-  const isSeen = (key: string, version: string | undefined) => isAtLeast(version, written.get(key) ?? '');
+  const isSeen = (key: string, version: string | undefined) => isVersionAtLeast(version, written.get(key) ?? '');
 
   /** Reports whether all PVCs are bound; throws if they cannot be. */
   const areBound = (): boolean => {

@@ -4,7 +4,7 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { claimNames, faultOfEphemeralClaim } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-claims';
 import {
   classOfClaim,
   delaysBinding,
@@ -33,7 +33,7 @@ export function findClaims(pod: PodInfo, storage: StorageLookup): PodClaims | { 
   const bound: PersistentVolumeClaim[] = [];
   const delayed: PersistentVolumeClaim[] = [];
   const immediate: PersistentVolumeClaim[] = [];
-  for (const { name, isEphemeral } of claimNames(pod.pod)) {
+  for (const { name, isEphemeral } of podVolumeClaims(pod.pod)) {
     const claim = storage.claim(`${pod.namespace}/${name}`);
     const fault = faultOf(pod, name, claim, isEphemeral);
     if (fault !== undefined || !claim) return { fault: fault ?? '' };
@@ -59,7 +59,7 @@ function faultOf(
     return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`;
   }
   if (claim.metadata.deletionTimestamp != null) return `persistentvolumeclaim "${name}" is being deleted`;
-  return isEphemeral ? faultOfEphemeralClaim(pod.pod, claim) : undefined;
+  return isEphemeral ? validateEphemeralVolumeClaim(pod.pod, claim) : undefined;
 }
 
 function isDelayed(claim: PersistentVolumeClaim, storage: StorageLookup): boolean {

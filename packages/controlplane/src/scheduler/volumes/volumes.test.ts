@@ -7,7 +7,7 @@ import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity'
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { podInfoOf } from '../cluster/pod-info.ts';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { feasibleFor, judge, profileIn } from '../testing/judge.ts';
+import { feasibleFor, profileIn, scheduleResult } from '../testing/judge.ts';
 import { partsOf, type World } from '../testing/parts.ts';
 import { findClaims, planVolumes } from './claims.ts';
 
@@ -166,26 +166,26 @@ const faults: readonly (readonly [name: string, world: World, message: string])[
 ];
 for (const [name, world, message] of faults) {
   test(`a Pod is rejected because ${name}`, () => {
-    const told = judge(podOf('p', using('data')), { cluster: clusterOf(nodes), world });
-    assert.equal(told, `0/2 nodes are available: ${message}`);
+    const result = scheduleResult(podOf('p', using('data')), { cluster: clusterOf(nodes), world });
+    assert.equal(result, `0/2 nodes are available: ${message}`);
   });
 }
 
 test('a Pod waits for the PVC of its ephemeral volume, and uses no other PVC of that name', () => {
   const pod = podOf('p', { volumes: [{ name: 'scratch', ephemeral: {} }] });
-  const told = (world: World) => judge(pod, { cluster: clusterOf(nodes), world });
+  const result = (world: World) => scheduleResult(pod, { cluster: clusterOf(nodes), world });
   assert.equal(
-    told({}),
+    result({}),
     '0/2 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "p-scratch".',
   );
   const foreign = claim('p-scratch', { storageClassName: 'made' });
   assert.equal(
-    told({ claims: [foreign], classes: [made] }),
+    result({ claims: [foreign], classes: [made] }),
     '0/2 nodes are available: PVC default/p-scratch was not created for pod default/p (pod is not owner).',
   );
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'uid-of-p', controller: true };
   const own = { ...foreign, metadata: { ...foreign.metadata, ownerReferences: [owner] } };
-  assert.ok(['a1', 'b1'].includes(told({ claims: [own], classes: [made] })));
+  assert.ok(['a1', 'b1'].includes(result({ claims: [own], classes: [made] })));
 });
 
 test('two PVCs do not plan with the same volume', () => {
@@ -238,18 +238,18 @@ const driver = {
 test('a volume is provisioned only where its driver reports enough capacity', () => {
   const world: World = { claims: [claim('data', { storageClassName: 'made' })], classes: [made], drivers: [driver] };
   const cluster = clusterOf(nodes);
-  const told = (capacities: readonly CSIStorageCapacity[]) =>
-    judge(podOf('p', using('data')), { cluster, world: { ...world, capacities } });
-  assert.equal(told([]), '0/2 nodes are available: 2 node(s) did not have enough free storage.');
-  assert.equal(told([capacity('x', '4Gi', 'a'), capacity('y', '5Gi', 'b')]), 'b1');
-  assert.equal(told([capacity('x', '9Gi', 'a', { maximumVolumeSize: '1Gi' }), capacity('y', '5Gi', 'b')]), 'b1');
+  const result = (capacities: readonly CSIStorageCapacity[]) =>
+    scheduleResult(podOf('p', using('data')), { cluster, world: { ...world, capacities } });
+  assert.equal(result([]), '0/2 nodes are available: 2 node(s) did not have enough free storage.');
+  assert.equal(result([capacity('x', '4Gi', 'a'), capacity('y', '5Gi', 'b')]), 'b1');
+  assert.equal(result([capacity('x', '9Gi', 'a', { maximumVolumeSize: '1Gi' }), capacity('y', '5Gi', 'b')]), 'b1');
 });
 
 test('a ReadWriteOncePod PVC is used by one Pod only', () => {
   const world: World = { claims: [bound('data', 'v', { accessModes: ['ReadWriteOncePod'] })], volumes: [volume('v')] };
   const cluster = clusterOf(nodes, [podOf('x', { on: 'a1', ...using('data') })]);
   assert.equal(
-    judge(podOf('p', using('data')), { cluster, world }),
+    scheduleResult(podOf('p', using('data')), { cluster, world }),
     '0/2 nodes are available: 2 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode.',
   );
 });
@@ -282,7 +282,7 @@ for (const [name, here, wanted, isFree] of disks) {
   test(`a Pod is ${isFree ? '' : 'not '}placed beside one with ${name}`, () => {
     const cluster = clusterOf([nodes[0]!], [podOf('x', { on: 'a1', volumes: [here] })]);
     assert.equal(
-      judge(podOf('p', { volumes: [wanted] }), { cluster }),
+      scheduleResult(podOf('p', { volumes: [wanted] }), { cluster }),
       isFree ? 'a1' : '0/1 nodes are available: 1 node(s) had no available disk.',
     );
   });
@@ -311,12 +311,12 @@ test('the attach limit of a driver holds', () => {
     classes: [made],
   };
   const cluster = clusterOf([nodes[0]!], [podOf('x', { on: 'a1', ...using('one') })]);
-  const told = (limit: number, ...claims: readonly string[]) =>
-    judge(podOf('p', using(...claims)), { cluster, world: { ...world, csiNodes: [count(limit)] } });
-  assert.equal(told(2, 'two'), 'a1');
-  assert.equal(told(1, 'one'), 'a1', 'the volume is already attached');
-  assert.equal(told(1, 'two'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
-  assert.equal(told(2, 'two', 'three'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
+  const result = (limit: number, ...claims: readonly string[]) =>
+    scheduleResult(podOf('p', using(...claims)), { cluster, world: { ...world, csiNodes: [count(limit)] } });
+  assert.equal(result(2, 'two'), 'a1');
+  assert.equal(result(1, 'one'), 'a1', 'the volume is already attached');
+  assert.equal(result(1, 'two'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
+  assert.equal(result(2, 'two', 'three'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
 });
 
 test('volumes planned for one Pod are not planned for another, unless the plan is reverted', () => {

@@ -5,7 +5,7 @@ import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
 import type { ImageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { scheduledAtAnnotation } from '@kruise/api/kruise/well-known';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { type Instant, parseTime } from '@kruise/values/time';
 
 /** A child object. */
@@ -19,7 +19,7 @@ export function stateOf(child: Child): State {
     if (status?.completionTime == null) return 'active';
     return status.succeeded === status.desired ? 'succeeded' : 'failed';
   }
-  const end = endOfJob((child as Job).status);
+  const end = findFinishedCondition((child as Job).status);
   if (!end) return 'active';
   return end.type === 'Complete' ? 'succeeded' : 'failed';
 }

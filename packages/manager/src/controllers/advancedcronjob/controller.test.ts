@@ -5,7 +5,7 @@ import { job } from '@kruise/api/batch/job';
 import { type AdvancedCronJobSpec, advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
 const reference = { name: 'cron', namespace: 'default' };
@@ -34,7 +34,10 @@ test('an AdvancedCronJob creates a Job every five minutes, unless it is paused',
   assert.equal(await count(), 1);
   await pass(300);
   assert.equal(await count(), 2);
-  await modify(client, advancedCronJob, reference, (found) => ({ ...found, spec: { ...found.spec, paused: true } }));
+  await updateWithRetry(client, advancedCronJob, reference, (found) => ({
+    ...found,
+    spec: { ...found.spec, paused: true },
+  }));
   await pass(600);
   assert.equal(await count(), 2);
   const { status } = await client.get(advancedCronJob, reference);

@@ -4,7 +4,7 @@ import type { AdvancedCronJob, AdvancedCronJobSpec, AdvancedCronJobStatus } from
 import { scheduledAtAnnotation } from '@kruise/api/kruise/well-known';
 import type { CreateAction, RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
-import { inWords } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/in-words';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { timeZone, utc } from '@kruise/machinery/time-zone';
 import { formatTime, parseTime } from '@kruise/values/time';
@@ -68,7 +68,7 @@ function decided(observed: Observed, failures: Outcome['failures'] = []) {
   const { actions, status, requeueAfterSeconds } = decide(observed, now);
   const outcome: Outcome = { failures, isStale: false, written: new Map() };
   const result = (typeof status === 'function' ? status(outcome) : status) as AdvancedCronJobStatus;
-  return { does: inWords(actions), actions, status: result, requeueAfterSeconds };
+  return { does: summarizeActions(actions), actions, status: result, requeueAfterSeconds };
 }
 
 const last = { lastScheduleTime: '2026-01-01T09:00:00Z' };

@@ -1,6 +1,6 @@
 /** AdvancedCronJob reconciler: creates jobs on a schedule. */
 import type { AdvancedCronJob, AdvancedCronJobStatus } from '@kruise/api/kruise/advancedcronjob';
-import { type Action, create, isBeingDeleted, optional, type RemoveAction, remove } from '@kruise/client/actions';
+import { type Action, asOptional, create, isBeingDeleted, type RemoveAction, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { missedRuns } from '@kruise/controlplane/controllers/cronjob/missed-runs';
@@ -36,7 +36,7 @@ export function decide(observed: Observed, now: Instant): Decision<AdvancedCronJ
     ...outdated(children, 'succeeded', spec.successfulJobsHistoryLimit),
   ];
   // History that cannot be deleted must not block new jobs.
-  const tidying = superfluous.filter((child) => !isBeingDeleted(child)).map((child) => optional(deletion(child)));
+  const tidying = superfluous.filter((child) => !isBeingDeleted(child)).map((child) => asOptional(deletion(child)));
   const idle = { actions: tidying, status };
   if (spec.paused || isBeingDeleted(cronJob)) return idle;
   const schedule = scheduleOf(observed);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { type BroadcastJob, broadcastJob } from '@kruise/api/kruise/broadcastjob';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { isNotFound } from '@kruise/machinery/status';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 import { jobOf } from './fixtures.ts';
@@ -30,7 +30,7 @@ async function end({ client, pass }: TestCluster, phase: 'Succeeded' | 'Failed')
   for (const { metadata, status } of (await client.list(pod, { namespace: 'default' })).items) {
     if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue;
     const found = { name: metadata.name!, namespace: 'default' };
-    await modify(client, pod, found, (each) => ({ ...each, status: { ...each.status, phase } }), {
+    await updateWithRetry(client, pod, found, (each) => ({ ...each, status: { ...each.status, phase } }), {
       subresource: 'status',
     });
   }

@@ -4,14 +4,14 @@ import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide } from './decide.ts';
-import { jobsThatSeeNodes } from './wake.ts';
+import { jobsForNode } from './wake.ts';
 
 export function broadcastJobController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'broadcastjob'),
     for: broadcastJob,
     owns: [pod],
-    watches: [watch(node, jobsThatSeeNodes)],
+    watches: [watch(node, jobsForNode)],
     observe(caches, key) {
       const job = caches.of(broadcastJob).get(key);
       return job && { job, pods: caches.of(pod).controlledBy(job), nodes: caches.of(node).list() };

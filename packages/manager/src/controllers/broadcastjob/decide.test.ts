@@ -5,11 +5,11 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
 import type { CreateAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
-import { inFewWords } from '@kruise/controlplane/testing/in-words';
+import { countActions } from '@kruise/controlplane/testing/in-words';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { formatTime } from '@kruise/values/time';
 import { decide } from './decide.ts';
-import { jobOf, nodeOf, nodesNamed, now, podOn } from './fixtures.ts';
+import { jobOf, makeNodes, nodeOf, now, podOn } from './fixtures.ts';
 
 const settings = { broadcastJobsUseScheduler: true };
 
@@ -23,10 +23,10 @@ function decided(job: BroadcastJob, nodes: readonly Node[], pods: readonly Pod[]
   const result = (typeof status === 'function' ? status(outcome) : status) as BroadcastJobStatus | undefined;
   const { phase, active, succeeded, failed, desired } = result ?? {};
   return {
-    does: inFewWords(actions),
+    does: countActions(actions),
     figures: result && `${phase}: ${active} of ${desired}, ${succeeded} ok, ${failed} failed`,
     ends: result?.conditions?.map(({ type, message }) => `${type}: ${message}`) ?? [],
-    told: events.map(({ reason, message }) => `${reason}: ${message}`),
+    recorded: events.map(({ reason, message }) => `${reason}: ${message}`),
     actions,
     status: result,
     requeueAfterSeconds,
@@ -48,14 +48,14 @@ const cases: readonly {
   {
     is: 'creates a Pod on each node at once',
     job: jobOf({ parallelism: 20 }),
-    nodes: nodesNamed('a b c d e f g h i j'),
+    nodes: makeNodes('a b c d e f g h i j'),
     does: 'create job- ×10',
     figures: 'running: 10 of 10, 0 ok, 0 failed',
   },
   {
     is: 'keeps within parallelism',
     job: jobOf({ parallelism: 2 }),
-    nodes: nodesNamed('a b c'),
+    nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Running')],
     does: 'create job-',
     figures: 'running: 2 of 3, 0 ok, 0 failed',
@@ -63,7 +63,7 @@ const cases: readonly {
   {
     is: 'resolves a percentage of the nodes, rounded up',
     job: jobOf({ parallelism: '40%' }),
-    nodes: nodesNamed('a b c d e'),
+    nodes: makeNodes('a b c d e'),
     pods: [podOn(running, 'a', 'Running')],
     does: 'create job-',
     figures: 'running: 2 of 5, 0 ok, 0 failed',
@@ -71,7 +71,7 @@ const cases: readonly {
   {
     is: 'records an event where more Pods run than allowed',
     job: jobOf({ parallelism: 1 }),
-    nodes: nodesNamed('a b c'),
+    nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
     does: 'tell TooManyActivePods',
     figures: 'running: 2 of 3, 0 ok, 0 failed',
@@ -93,7 +93,7 @@ const cases: readonly {
   {
     is: 'fails with the first failed Pod',
     job: running,
-    nodes: nodesNamed('a b c'),
+    nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Succeeded'), podOn(running, 'c', 'Failed')],
     does: 'tell failed pod is found',
     figures: 'failed: 0 of 3, 2 ok, 1 failed',
@@ -102,7 +102,7 @@ const cases: readonly {
   {
     is: 'deletes the other Pods when one fails',
     job: running,
-    nodes: nodesNamed('a b c'),
+    nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running'), podOn(running, 'c', 'Pending')],
     does: 'tell failed pod is found, delete b, delete c',
     figures: 'failed: 0 of 3, 0 ok, 3 failed',
@@ -111,7 +111,7 @@ const cases: readonly {
   {
     is: 'continues after a failure with the policy Continue',
     job: continuing,
-    nodes: nodesNamed('a b c'),
+    nodes: makeNodes('a b c'),
     pods: [podOn(continuing, 'a', 'Succeeded'), podOn(continuing, 'b', 'Failed')],
     does: 'create job-',
     figures: 'running: 1 of 3, 1 ok, 1 failed',
@@ -119,7 +119,7 @@ const cases: readonly {
   {
     is: 'pauses after a failure with the policy Pause',
     job: jobOf({ failurePolicy: { type: 'Pause' } }, {}),
-    nodes: nodesNamed('a b c'),
+    nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Failed')],
     does: 'tell Paused',
     figures: 'paused: 0 of 3, 1 ok, 1 failed',
@@ -127,7 +127,7 @@ const cases: readonly {
   {
     is: 'creates no Pods while paused',
     job: jobOf({ paused: true }),
-    nodes: nodesNamed('a b c d'),
+    nodes: makeNodes('a b c d'),
     pods: [podOn(running, 'a', 'Running')],
     does: '',
     figures: 'paused: 1 of 4, 0 ok, 0 failed',
@@ -135,14 +135,14 @@ const cases: readonly {
   {
     is: 'records an event when it resumes',
     job: jobOf({}, { phase: 'paused' }),
-    nodes: nodesNamed('a'),
+    nodes: makeNodes('a'),
     does: 'tell Continue, create job-',
     figures: 'running: 1 of 1, 0 ok, 0 failed',
   },
   {
     is: 'completes when all Pods have finished',
     job: continuing,
-    nodes: nodesNamed('a b'),
+    nodes: makeNodes('a b'),
     pods: [podOn(continuing, 'a', 'Succeeded'), podOn(continuing, 'b', 'Failed')],
     does: '',
     figures: 'completed: 0 of 2, 1 ok, 1 failed',
@@ -151,7 +151,7 @@ const cases: readonly {
   {
     is: 'never completes with the policy Never',
     job: jobOf({ completionPolicy: { type: 'Never' } }, {}),
-    nodes: nodesNamed('a'),
+    nodes: makeNodes('a'),
     pods: [podOn(running, 'a', 'Succeeded')],
     does: '',
     figures: 'running: 0 of 1, 1 ok, 0 failed',
@@ -159,7 +159,7 @@ const cases: readonly {
   {
     is: 'does nothing more after a failure, even with the policy Never',
     job: jobOf({ completionPolicy: { type: 'Never' } }, { phase: 'failed' }),
-    nodes: nodesNamed('a b'),
+    nodes: makeNodes('a b'),
     pods: [podOn(running, 'a', 'Failed')],
     does: '',
     figures: 'failed: 0 of 2, 0 ok, 1 failed',
@@ -175,7 +175,7 @@ const cases: readonly {
   {
     is: 'records an event for a second Pod on a node',
     job: running,
-    nodes: nodesNamed('a'),
+    nodes: makeNodes('a'),
     pods: [
       podOn(running, 'a', 'Running'),
       { ...podOn(running, 'a', 'Running'), metadata: { ...podOn(running, 'a', '').metadata, name: 'second' } },
@@ -186,7 +186,7 @@ const cases: readonly {
   {
     is: 'counts a Pod that exceeds the restart limit as failed',
     job: jobOf({ failurePolicy: { type: 'Continue', restartLimit: 1 } }, {}, { restartPolicy: 'OnFailure' }),
-    nodes: nodesNamed('a b'),
+    nodes: makeNodes('a b'),
     pods: [
       podOn(jobOf({}, {}, { restartPolicy: 'OnFailure' }), 'a', 'Running', 2),
       podOn(jobOf({}, {}, { restartPolicy: 'OnFailure' }), 'b', 'Running', 1),
@@ -197,7 +197,7 @@ const cases: readonly {
   {
     is: 'fails past its deadline',
     job: jobOf({ completionPolicy: { type: 'Always', activeDeadlineSeconds: 0 } }, {}),
-    nodes: nodesNamed('a b'),
+    nodes: makeNodes('a b'),
     pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
     does: 'delete a, delete b',
     figures: 'failed: 0 of 2, 0 ok, 2 failed',
@@ -206,7 +206,7 @@ const cases: readonly {
   {
     is: 'ignores Pods without its labels',
     job: running,
-    nodes: nodesNamed('a'),
+    nodes: makeNodes('a'),
     pods: [{ ...podOn(running, 'a', 'Running'), metadata: { name: 'a', labels: { app: 'all' } } }],
     does: 'create job-',
     figures: 'running: 1 of 1, 0 ok, 0 failed',
@@ -226,7 +226,7 @@ test('a Pod has an affinity for its node, or a node name', () => {
   });
   const made = (usesScheduler: boolean) => {
     const { actions } = decide(
-      { job, nodes: nodesNamed('a'), pods: [] },
+      { job, nodes: makeNodes('a'), pods: [] },
       { broadcastJobsUseScheduler: usesScheduler },
       now,
     );
@@ -244,19 +244,19 @@ test('a Pod has an affinity for its node, or a node name', () => {
 });
 
 test('a failure is recorded when it is found, and with the final counts', () => {
-  const { actions, told } = decided(running, nodesNamed('a b'), [
+  const { actions, recorded } = decided(running, makeNodes('a b'), [
     podOn(running, 'a', 'Failed'),
     podOn(running, 'b', 'Running'),
   ]);
   const [first] = actions.flatMap((action) => (action.type === 'record' ? [action.event.message] : []));
   const why = 'failure policy is FailurePolicyTypeFailFast and failed pod is found';
   assert.equal(first, `${why}: 0 pods succeeded, 1 pods failed`);
-  assert.deepEqual(told, [`failed pod is found: ${why}: 0 pods succeeded, 2 pods failed`]);
+  assert.deepEqual(recorded, [`failed pod is found: ${why}: 0 pods succeeded, 2 pods failed`]);
 });
 
 test('a job that could not delete all its Pods has not failed yet', () => {
   const pods = [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running')];
-  const { actions, status } = decide({ job: running, nodes: nodesNamed('a b'), pods }, settings, now);
+  const { actions, status } = decide({ job: running, nodes: makeNodes('a b'), pods }, settings, now);
   const outcome: Outcome = { failures: [{ action: actions[1]!, error: 'no' }], isStale: false, written: new Map() };
   assert.equal((status as (outcome: Outcome) => BroadcastJobStatus)(outcome).phase, 'running');
 });
@@ -266,7 +266,7 @@ test('a job with a deadline is requeued for the deadline', () => {
     { completionPolicy: { type: 'Always', activeDeadlineSeconds: 30 } },
     { startTime: formatTime(now - 10_000) },
   );
-  assert.equal(decided(job, nodesNamed('a')).requeueAfterSeconds, 20);
+  assert.equal(decided(job, makeNodes('a')).requeueAfterSeconds, 20);
 });
 
 test('a finished job is deleted after its TTL, and not before', () => {
@@ -285,7 +285,7 @@ test('a finished job is deleted after its TTL, and not before', () => {
           conditions: [{ type: 'Complete', status: 'True' }],
         },
       ),
-      nodesNamed('a'),
+      makeNodes('a'),
     );
   assert.deepEqual([over(5).does, over(5).requeueAfterSeconds], ['', undefined]);
   assert.deepEqual([over(5, 30).does, over(5, 30).requeueAfterSeconds], ['', 25]);
@@ -293,5 +293,5 @@ test('a finished job is deleted after its TTL, and not before', () => {
 });
 
 test('an invalid parallelism is refused', () => {
-  assert.throws(() => decided(jobOf({ parallelism: 'many' }), nodesNamed('a')), /not a percentage/);
+  assert.throws(() => decided(jobOf({ parallelism: 'many' }), makeNodes('a')), /not a percentage/);
 });

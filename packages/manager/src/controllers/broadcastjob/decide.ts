@@ -3,22 +3,22 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
 import {
   type Action,
-  announced,
   isBeingDeleted,
   type NewEvent,
   type RemoveAction,
   record,
   remove,
+  withOutcomeEvents,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { createPod } from '@kruise/controlplane/controllers/pod-control';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
-import { endOfJob } from '@kruise/machinery/jobs';
+import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { scaledValue } from '../../percent.ts';
 import type { ManagerSettings } from '../../settings.ts';
-import { type Census, type Observed, takeCensus } from './census.ts';
+import { deriveState, type Observed, type State } from './census.ts';
 import { podFor } from './pods.ts';
 
 type Settings = Pick<ManagerSettings, 'broadcastJobsUseScheduler'>;
@@ -26,43 +26,44 @@ type Decided = Decision<BroadcastJobStatus>;
 
 export function decide(observed: Observed, settings: Settings, now: Instant): Decided {
   const { job } = observed;
-  if (!isForEver(job) && endOfJob(job.status)) return afterwards(job, now);
-  const census = takeCensus(observed);
-  const status = figuresOf(job, census, now);
-  const doubles = census.doubles.map((pod) => record(double(job, pod)));
+  if (!neverCompletes(job) && findFinishedCondition(job.status)) return cleanUpFinished(job, now);
+  const state = deriveState(observed);
+  const status = countStatus(job, state, now);
+  const duplicateEvents = state.duplicates.map((pod) => record(duplicateEvent(job, pod)));
   // A job without end may have failed all the same, and then does nothing more.
-  if (status.phase === 'failed') return { actions: doubles, status };
-  if (job.spec.paused) return { actions: doubles, status: { ...status, phase: 'paused' } };
+  if (status.phase === 'failed') return { actions: duplicateEvents, status };
+  if (job.spec.paused) return { actions: duplicateEvents, status: { ...status, phase: 'paused' } };
 
-  const resumed = status.phase === 'paused' ? [record(tell(job, 'Normal', 'Continue', 'continue to process job'))] : [];
-  const news = [...doubles, ...resumed];
-  const isFaulty = census.failed.length > 0;
+  const resumed =
+    status.phase === 'paused' ? [record(newEvent(job, 'Normal', 'Continue', 'continue to process job'))] : [];
+  const pendingEvents = [...duplicateEvents, ...resumed];
+  const isFaulty = state.failed.length > 0;
   if (isFaulty && job.spec.failurePolicy?.type === 'Pause') {
-    const paused = record(tell(job, 'Warning', 'Paused', 'job is paused, due to failed pod'));
-    return { actions: [...news, paused], status: { ...status, phase: 'paused' } };
+    const paused = record(newEvent(job, 'Warning', 'Paused', 'job is paused, due to failed pod'));
+    return { actions: [...pendingEvents, paused], status: { ...status, phase: 'paused' } };
   }
-  const situation: Situation = { job, census, status: { ...status, phase: 'running' }, news, now };
+  const context: Context = { job, state, status: { ...status, phase: 'running' }, pendingEvents, now };
   const untilDeadlineMs = msUntilDeadline(job, status, now);
-  if (isFaulty && job.spec.failurePolicy?.type === 'FailFast') return fail(situation, failedPod);
-  if (untilDeadlineMs <= 0) return fail(situation, deadlineExceeded(job));
-  const step = goOn(situation, settings);
+  if (isFaulty && job.spec.failurePolicy?.type === 'FailFast') return failJob(context, failedPod);
+  if (untilDeadlineMs <= 0) return failJob(context, deadlineExceeded(job));
+  const step = continueJob(context, settings);
   return untilDeadlineMs === Number.POSITIVE_INFINITY ? step : { ...step, requeueAfterSeconds: untilDeadlineMs / 1000 };
 }
 
-type Situation = {
+type Context = {
   readonly job: BroadcastJob;
-  readonly census: Census;
+  readonly state: State;
   readonly status: BroadcastJobStatus;
-  readonly news: readonly Action[];
+  readonly pendingEvents: readonly Action[];
   readonly now: Instant;
 };
 
 /** Reports whether a job never completes and runs on new nodes as they join. */
-function isForEver({ spec }: BroadcastJob): boolean {
+function neverCompletes({ spec }: BroadcastJob): boolean {
   return spec.completionPolicy?.type === 'Never';
 }
 
-function afterwards(job: BroadcastJob, now: Instant): Decided {
+function cleanUpFinished(job: BroadcastJob, now: Instant): Decided {
   const { ttlSecondsAfterFinished: ttlSeconds } = job.spec.completionPolicy ?? {};
   const { completionTime } = job.status ?? {};
   if (ttlSeconds == null || completionTime == null) return { actions: [] };
@@ -71,16 +72,16 @@ function afterwards(job: BroadcastJob, now: Instant): Decided {
   return { actions: isBeingDeleted(job) ? [] : [remove(job)] };
 }
 
-function figuresOf({ status }: BroadcastJob, census: Census, now: Instant): BroadcastJobStatus {
+function countStatus({ status }: BroadcastJob, state: State, now: Instant): BroadcastJobStatus {
   const { conditions, startTime, completionTime, phase } = status ?? {};
   return {
     ...(conditions ? { conditions } : {}),
     startTime: startTime ?? formatTime(now),
     ...(completionTime == null ? {} : { completionTime }),
-    active: census.active.length,
-    succeeded: census.succeeded.length,
-    failed: census.failed.length,
-    desired: census.desired,
+    active: state.active.length,
+    succeeded: state.succeeded.length,
+    failed: state.failed.length,
+    desired: state.desired,
     phase: phase || 'running',
   };
 }
@@ -103,65 +104,70 @@ function deadlineExceeded({ metadata: { namespace, name } }: BroadcastJob): Fail
 }
 
 /** Deletes the active Pods. The job fails when the deletions are accepted. */
-function fail({ job, census, status, news, now }: Situation, { reason, message }: Failure): Decided {
-  const stopped = census.active.length;
+function failJob({ job, state, status, pendingEvents, now }: Context, { reason, message }: Failure): Decided {
+  const stopped = state.active.length;
   const ended = { ...status, active: 0, failed: status.failed + stopped };
-  const told = (figures: BroadcastJobStatus) => tell(job, 'Warning', reason, `${message}: ${countsOf(figures)}`);
+  const failureEvent = (figures: BroadcastJobStatus) =>
+    newEvent(job, 'Warning', reason, `${message}: ${countsOf(figures)}`);
   return {
     // The event is recorded when the failed Pod is found, and again with the final counts.
-    actions: [...news, ...(reason === failedPod.reason ? [record(told(status))] : []), ...stop(job, census.active)],
-    status: ({ failures }) => (failures.length > 0 ? status : over(ended, 'Failed', message, now)),
-    events: [told(ended)],
+    actions: [
+      ...pendingEvents,
+      ...(reason === failedPod.reason ? [record(failureEvent(status))] : []),
+      ...deletePods(job, state.active),
+    ],
+    status: ({ failures }) => (failures.length > 0 ? status : finishedStatus(ended, 'Failed', message, now)),
+    events: [failureEvent(ended)],
   };
 }
 
-function goOn({ job, census, status, news, now }: Situation, settings: Settings): Decided {
-  const stops = stop(job, census.misplaced);
-  if (census.isDone && !isForEver(job)) {
+function continueJob({ job, state, status, pendingEvents, now }: Context, settings: Settings): Decided {
+  const deletions = deletePods(job, state.misplaced);
+  if (state.isDone && !neverCompletes(job)) {
     const { namespace, name } = job.metadata;
     const message = `Job ${namespace}/${name} is completed, ${countsOf(status)}`;
     return {
-      actions: [...news, ...stops],
+      actions: [...pendingEvents, ...deletions],
       status: ({ failures }) =>
-        failures.length > 0 ? status : over(status, 'Complete', `Job completed, ${countsOf(status)}`, now),
-      events: [tell(job, 'Normal', 'JobComplete', message)],
+        failures.length > 0 ? status : finishedStatus(status, 'Complete', `Job completed, ${countsOf(status)}`, now),
+      events: [newEvent(job, 'Normal', 'JobComplete', message)],
     };
   }
-  const starts = isBeingDeleted(job) ? [] : start(job, census, settings);
-  const stoppedActive = census.misplaced.filter((pod) => census.active.includes(pod)).length;
+  const creations = isBeingDeleted(job) ? [] : createPods(job, state, settings);
+  const stoppedActive = state.misplaced.filter((pod) => state.active.includes(pod)).length;
   return {
-    actions: [...news, ...stops, ...starts],
-    status: (outcome) => ({ ...status, active: status.active + madeIn(outcome) - stoppedActive }),
+    actions: [...pendingEvents, ...deletions, ...creations],
+    status: (outcome) => ({ ...status, active: status.active + countCreated(outcome) - stoppedActive }),
   };
 }
 
 /** Creates Pods on as many nodes as the parallelism allows. */
-function start(job: BroadcastJob, census: Census, settings: Settings): readonly Action[] {
-  const { active, bare, desired } = census;
-  if (bare.length === 0) return [];
+function createPods(job: BroadcastJob, state: State, settings: Settings): readonly Action[] {
+  const { active, nodesWithoutPod, desired } = state;
+  if (nodesWithoutPod.length === 0) return [];
   const limit = scaledValue(job.spec.parallelism ?? unlimited, desired, Math.ceil);
   if (active.length > limit) {
     const message = 'Number of active pods exceed parallelism limit';
-    return [record(tell(job, 'Warning', 'TooManyActivePods', message))];
+    return [record(newEvent(job, 'Warning', 'TooManyActivePods', message))];
   }
   const usesScheduler = settings.broadcastJobsUseScheduler;
-  return bare
+  return nodesWithoutPod
     .slice(0, limit - active.length)
     .map((nodeName) => createPod(job, podFor(job, nodeName, { usesScheduler })));
 }
 
 const unlimited = 2147483647;
 
-function stop(job: BroadcastJob, pods: readonly Pod[]): readonly RemoveAction[] {
+function deletePods(job: BroadcastJob, pods: readonly Pod[]): readonly RemoveAction[] {
   const done = { reason: 'SuccessfulDelete', message: 'Delete pod: {name}' };
-  return pods.map((pod) => announced(remove(pod), { about: job, done }));
+  return pods.map((pod) => withOutcomeEvents(remove(pod), { about: job, done }));
 }
 
-function madeIn({ written }: Outcome): number {
+function countCreated({ written }: Outcome): number {
   return [...written.values()].filter(({ kind }) => kind === 'Pod').length;
 }
 
-function over(
+function finishedStatus(
   status: BroadcastJobStatus,
   type: 'Complete' | 'Failed',
   message: string,
@@ -181,11 +187,11 @@ function countsOf({ succeeded, failed }: BroadcastJobStatus): string {
   return `${succeeded} pods succeeded, ${failed} pods failed`;
 }
 
-function double(job: BroadcastJob, pod: Pod): NewEvent {
+function duplicateEvent(job: BroadcastJob, pod: Pod): NewEvent {
   const message = `Duplicated pod ${pod.metadata.name} found on same node ${targetNodeOf(pod) ?? ''}`;
-  return tell(job, 'Warning', 'DuplicatePodCreatedOnSameNode', message);
+  return newEvent(job, 'Warning', 'DuplicatePodCreatedOnSameNode', message);
 }
 
-function tell(about: BroadcastJob, type: NewEvent['type'], reason: string, message: string): NewEvent {
+function newEvent(about: BroadcastJob, type: NewEvent['type'], reason: string, message: string): NewEvent {
   return { about, type, reason, message };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '@kruise/api/core/node';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
-import { fitnessOf } from './fitness.ts';
+import { nodeFilterFor } from './fitness.ts';
 import { nodeOf } from './fixtures.ts';
 
 const container = { name: 'main', image: 'app:v1' };
@@ -41,10 +41,10 @@ const cases: readonly [is: string, spec: Partial<PodSpec>, node: Node, fits: boo
   ['no node that accepts no Pods', {}, nodeOf('a', {}, { pods: '0' }), false],
 ];
 for (const [is, spec, node, fits] of cases) {
-  test(`a Pod fits ${is}`, () => assert.equal(fitnessOf({ containers: [container], ...spec })(node), fits));
+  test(`a Pod fits ${is}`, () => assert.equal(nodeFilterFor({ containers: [container], ...spec })(node), fits));
 }
 
 test('a node without a status fits no Pod', () => {
   const { status: _, ...node } = nodeOf('a');
-  assert.equal(fitnessOf({ containers: [container] })(node), false);
+  assert.equal(nodeFilterFor({ containers: [container] })(node), false);
 });

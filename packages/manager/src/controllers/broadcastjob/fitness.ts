@@ -10,9 +10,9 @@ import { compareQuantities, type Quantity, quantityOf, quantitySign, zeroQuantit
 const cordoned: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /** Returns a predicate for the nodes that fit a Pod spec. The predicate is compiled once for many nodes. */
-export function fitnessOf(spec: PodSpec): (node: Node) => boolean {
+export function nodeFilterFor(spec: PodSpec): (node: Node) => boolean {
   const isWanted = requiredNodes(spec);
-  const requests = neededBy(spec);
+  const requests = requestsOf(spec);
   return (node) => {
     const { name } = node.metadata;
     if (spec.nodeName && spec.nodeName !== name) return false;
@@ -24,7 +24,7 @@ export function fitnessOf(spec: PodSpec): (node: Node) => boolean {
   };
 }
 
-function neededBy(spec: PodSpec): readonly (readonly [string, Quantity])[] {
+function requestsOf(spec: PodSpec): readonly (readonly [string, Quantity])[] {
   const requests = [...podRequests(spec)].filter(([, amount]) => quantitySign(amount) > 0);
   return [...requests, ['pods', quantityOf(1)]];
 }

@@ -53,7 +53,7 @@ export function nodeOf(name: string, spec: Node['spec'] = {}, allocatable: { [na
   };
 }
 
-export const nodesNamed = (names: string): readonly Node[] => names.split(' ').map((name) => nodeOf(name));
+export const makeNodes = (names: string): readonly Node[] => names.split(' ').map((name) => nodeOf(name));
 
 /** Returns the Pod of a node, with the name of the node. */
 export function podOn(job: BroadcastJob, node: string, phase: string, restarts = 0): Pod {

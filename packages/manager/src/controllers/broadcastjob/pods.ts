@@ -1,6 +1,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
-import { pinnedTo } from '@kruise/machinery/daemon-pods';
+import { pinToNode } from '@kruise/machinery/daemon-pods';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 
 /** Returns the labels that select the job's Pods, in addition to the controller reference. */
@@ -27,6 +27,6 @@ export function podFor(
   const spec = template.spec!;
   return {
     ...pod,
-    spec: usesScheduler ? { ...spec, affinity: pinnedTo(nodeName, spec.affinity) } : { ...spec, nodeName },
+    spec: usesScheduler ? { ...spec, affinity: pinToNode(nodeName, spec.affinity) } : { ...spec, nodeName },
   };
 }

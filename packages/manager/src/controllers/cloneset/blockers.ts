@@ -3,41 +3,49 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import type { NewEvent } from '@kruise/client/actions';
 import { findCondition } from '@kruise/machinery/conditions';
-import { askBudget, budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
+import { budgetNameOf, checkBudget } from '../../budget/pod-unavailable-budget.ts';
 import { updateObstacle } from '../../inplace/completion.ts';
 import { isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { numbersOf } from './numbers.ts';
-import { countingOf, type Situation } from './situation.ts';
+import { countingOf, type State } from './situation.ts';
 import { taskOf } from './update-pod.ts';
 
 /** Returns one sentence for each blocker; empty where nothing blocks the rollout. */
-export function blockersOf(situation: Situation): readonly string[] {
-  const { cloneSet, pods, isUpdated, isAvailable } = situation;
+export function blockersOf(state: State): readonly string[] {
+  const { cloneSet, pods, isUpdated, isAvailable } = state;
   const { updateStrategy, lifecycle } = cloneSet.spec;
   const rolling = updateStrategy?.rollingUpdate ?? {};
-  const numbers = numbersOf(cloneSet, pods, countingOf(situation, isUpdated));
+  const numbers = numbersOf(cloneSet, pods, countingOf(state, isUpdated));
   const old = pods.filter((pod) => !isUpdated(pod));
-  const isIn = (state: string) => (pod: Pod) => lifecycleStateOf(pod) === state;
-  const draining = pods.filter((pod) => isIn('PreparingUpdate')(pod) && isHooked(lifecycle?.inPlaceUpdate, pod));
-  const leaving = pods.filter((pod) => isIn('PreparingDelete')(pod) && isHooked(lifecycle?.preDelete, pod));
-  const down = pods.filter((pod) => !isAvailable(pod) && !draining.includes(pod) && !leaving.includes(pod));
+  const isInLifecycle = (state: string) => (pod: Pod) => lifecycleStateOf(pod) === state;
+  const draining = pods.filter(
+    (pod) => isInLifecycle('PreparingUpdate')(pod) && isHooked(lifecycle?.inPlaceUpdate, pod),
+  );
+  const preparingDelete = pods.filter(
+    (pod) => isInLifecycle('PreparingDelete')(pod) && isHooked(lifecycle?.preDelete, pod),
+  );
+  const unavailable = pods.filter(
+    (pod) => !isAvailable(pod) && !draining.includes(pod) && !preparingDelete.includes(pod),
+  );
   const isOnDelete = updateStrategy?.type === 'OnDelete';
   const isPaused = !isOnDelete && rolling.paused === true && numbers.updateNumber !== 0;
   const isPending = !isOnDelete && !isPaused && numbers.updateNumber !== 0;
-  const isKeptBack = !isOnDelete && numbers.updateNumber === 0 && old.length > 0;
+  const isPartitioned = !isOnDelete && numbers.updateNumber === 0 && old.length > 0;
   return [
-    ...say(isOnDelete && old.length > 0, `OnDelete: ${names(old)} stay until they are deleted`),
-    ...say(isPaused, `paused: ${names(old)} are not updated`),
-    ...say(isKeptBack, `partition: ${names(old)} stay at their revision`),
-    ...say(draining.length > 0, `inPlaceUpdate hook blocks ${names(draining)}`),
-    ...say(leaving.length > 0, `preDelete hook blocks ${names(leaving)}`),
-    ...down.slice(0, maxNames).map((pod) => `${nameOf(pod)} is not available: ${trouble(pod, situation)}`),
-    ...say(down.length > maxNames, `${down.length - maxNames} more Pods are not available`),
-    ...say(
-      isPending && down.length >= numbers.updateMaxUnavailable,
+    ...messageIf(isOnDelete && old.length > 0, `OnDelete: ${names(old)} stay until they are deleted`),
+    ...messageIf(isPaused, `paused: ${names(old)} are not updated`),
+    ...messageIf(isPartitioned, `partition: ${names(old)} stay at their revision`),
+    ...messageIf(draining.length > 0, `inPlaceUpdate hook blocks ${names(draining)}`),
+    ...messageIf(preparingDelete.length > 0, `preDelete hook blocks ${names(preparingDelete)}`),
+    ...unavailable
+      .slice(0, maxNames)
+      .map((pod) => `${nameOf(pod)} is not available: ${unavailabilityReason(pod, state)}`),
+    ...messageIf(unavailable.length > maxNames, `${unavailable.length - maxNames} more Pods are not available`),
+    ...messageIf(
+      isPending && unavailable.length >= numbers.updateMaxUnavailable,
       `no more than ${Math.max(numbers.updateMaxUnavailable, 0)} Pods may be unavailable`,
     ),
-    ...(isPending ? [...refusals(situation, old), ...impossibilities(situation, old)] : []),
+    ...(isPending ? [...budgetBlockers(state, old), ...inPlaceBlockers(state, old)] : []),
   ];
 }
 
@@ -48,26 +56,26 @@ export function stuckEvent(cloneSet: CloneSet, blockers: readonly string[]): New
 }
 
 /** Returns the PodUnavailableBudgets that do not allow an update. */
-function refusals({ settings, budgetNamed, now }: Situation, old: readonly Pod[]): readonly string[] {
+function budgetBlockers({ settings, findBudget, now }: State, old: readonly Pod[]): readonly string[] {
   if (!settings.gates.PodUnavailableBudgetUpdateGate) return [];
   const budgets = new Set(old.flatMap((pod) => budgetNameOf(pod) ?? []));
   return [...budgets].flatMap((name) => {
     const pod = old.find((each) => budgetNameOf(each) === name);
-    const isRefused = pod && !askBudget(budgetNamed(name), pod, 'UPDATE', settings.gates, now).isAllowed;
+    const isRefused = pod && !checkBudget(findBudget(name), pod, 'UPDATE', settings.gates, now).isAllowed;
     return isRefused ? [`PodUnavailableBudget ${name} allows no disruption`] : [];
   });
 }
 
 /** Returns the reasons why Pods cannot be updated in place where the policy does not allow to recreate them. */
-function impossibilities(situation: Situation, old: readonly Pod[]): readonly string[] {
-  const task = taskOf(situation, situation.cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, situation.update);
+function inPlaceBlockers(state: State, old: readonly Pod[]): readonly string[] {
+  const task = taskOf(state, state.cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, state.update);
   if (task.policy !== 'InPlaceOnly') return [];
-  const why = new Set(old.flatMap((pod) => task.obstacleFor(pod) ?? []));
-  return [...why].map((each) => `InPlaceOnly: Pods would have to be recreated, because ${each}`);
+  const reasons = new Set(old.flatMap((pod) => task.obstacleFor(pod) ?? []));
+  return [...reasons].map((each) => `InPlaceOnly: Pods would have to be recreated, because ${each}`);
 }
 
 /** Returns the reason why a Pod is not available, preferring the reason closest to the root cause. */
-function trouble(pod: Pod, { settings }: Situation): string {
+function unavailabilityReason(pod: Pod, { settings }: State): string {
   const scheduled = findCondition(pod.status?.conditions, 'PodScheduled');
   if (scheduled?.status === 'False') return scheduled.message ?? 'it is not scheduled';
   for (const { name, state, ready } of pod.status?.containerStatuses ?? []) {
@@ -92,6 +100,6 @@ function nameOf({ metadata }: Pod): string {
   return metadata.name ?? '';
 }
 
-function say(isSo: boolean, what: string): readonly string[] {
-  return isSo ? [what] : [];
+function messageIf(applies: boolean, message: string): readonly string[] {
+  return applies ? [message] : [];
 }

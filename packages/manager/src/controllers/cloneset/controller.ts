@@ -13,21 +13,23 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { isOfNoConcern } from './pod-changes.ts';
+import { isIgnorablePodUpdate } from './pod-changes.ts';
 
 export function cloneSetController(settings: ManagerSettings): Controller {
-  const { PreDownloadImageForInPlaceUpdate: fetchesAhead, PodUnavailableBudgetUpdateGate: asksBudgets } =
+  const { PreDownloadImageForInPlaceUpdate: preDownloadEnabled, PodUnavailableBudgetUpdateGate: budgetsEnabled } =
     settings.gates;
   return defineController({
     ...workSettings(settings, 'cloneset'),
     for: cloneSet,
     owns: [persistentVolumeClaim],
-    watches: [watch(pod, settings.gates.CloneSetEventHandlerOptimization ? ownersConcerned(settings) : ownersOfPod)],
+    watches: [
+      watch(pod, settings.gates.CloneSetEventHandlerOptimization ? ownersOfRelevantPod(settings) : ownersOfPod),
+    ],
     uses: [
       controllerRevision,
       node,
-      ...(fetchesAhead ? [imagePullJob] : []),
-      ...(asksBudgets ? [podUnavailableBudget] : []),
+      ...(preDownloadEnabled ? [imagePullJob] : []),
+      ...(budgetsEnabled ? [podUnavailableBudget] : []),
     ],
     observe(caches, key) {
       const found = caches.of(cloneSet).get(key);
@@ -42,12 +44,12 @@ function ownersOfPod(change: Change<Pod>): readonly Key[] {
 }
 
 /** Maps a Pod change to its owner, without changes that cannot affect the CloneSet, such as a container heartbeat. */
-function ownersConcerned({ gates }: ManagerSettings) {
+function ownersOfRelevantPod({ gates }: ManagerSettings) {
   return (change: Change<Pod>, caches: Caches): readonly Key[] => {
     const owners = ownersOfPod(change);
     const { previous, object } = change;
     const isIgnored = (key: Key) =>
-      previous && isOfNoConcern({ previous, object }, caches.of(cloneSet).get(key), gates);
+      previous && isIgnorablePodUpdate({ previous, object }, caches.of(cloneSet).get(key), gates);
     return owners.filter((key) => !isIgnored(key));
   };
 }
@@ -63,9 +65,9 @@ export function observeCloneSet(caches: Caches, found: CloneSet, { gates }: Mana
     pods: caches.of(pod).controlledBy(found),
     claims: caches.of(persistentVolumeClaim).controlledBy(found),
     revisions: history.filter(({ metadata }) => selector.matches(metadata.labels)).sort(compareRevisions),
-    revisionNamed: (name) => revisions.get({ namespace, name }),
+    findRevision: (name) => revisions.get({ namespace, name }),
     imagePullJobs: gates.PreDownloadImageForInPlaceUpdate ? caches.of(imagePullJob).controlledBy(found) : [],
-    budgetNamed: (name) => caches.of(podUnavailableBudget).get({ namespace, name }),
+    findBudget: (name) => caches.of(podUnavailableBudget).get({ namespace, name }),
     nodeLabels: (name) => caches.of(node).get(name)?.metadata.labels,
   };
 }

@@ -65,20 +65,20 @@ function decideOn({
     pods,
     claims,
     revisions: known,
-    revisionNamed: (name) => known.find(({ metadata }) => metadata.name === name),
+    findRevision: (name) => known.find(({ metadata }) => metadata.name === name),
     nodeLabels: () => undefined,
     imagePullJobs: [],
-    budgetNamed: () => world.budget,
+    findBudget: () => world.budget,
   };
   const settings = managerSettings({ gates: featureGates({ ...allFeatureGates, ...gates }) });
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, cloneSet, did: decision.actions.map(said).filter((each) => each !== ''), reported };
+  return { ...decision, cloneSet, did: decision.actions.map(formatAction).filter((each) => each !== ''), reported };
 }
 
 /** Formats an action. Announced events and optional patches about images are omitted. */
-function said(action: Action): string {
+function formatAction(action: Action): string {
   if (action.type === 'record' || action.type === 'effect')
     return action.type === 'record' ? `event ${action.event.reason}` : '';
   const { kind, metadata } = action.object;
@@ -107,8 +107,8 @@ function said(action: Action): string {
 }
 
 const pod = (name: string, traits: Omit<Parameters<typeof podOf>[0], 'name'> = {}) => podOf({ name, ...traits });
-const news = (...names: readonly string[]) => names.map((name) => pod(name, { image: 'app:v2' }));
-const olds = (...names: readonly string[]) => names.map((name) => pod(name));
+const updatedPods = (...names: readonly string[]) => names.map((name) => pod(name, { image: 'app:v2' }));
+const outdatedPods = (...names: readonly string[]) => names.map((name) => pod(name));
 const inPlace: CloneSetRollingUpdate = { podUpdatePolicy: 'InPlaceIfPossible' };
 const hook = { labelsHandler: { hold: 'yes' } };
 const holding = { labels: { hold: 'yes' } };
@@ -120,39 +120,39 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     revisions: [],
     does: ['create a ControllerRevision', 'create an updated Pod', 'create an updated Pod', 'create an updated Pod'],
   },
-  { is: 'leaves up-to-date Pods alone', pods: news('a', 'b', 'c'), does: [] },
+  { is: 'leaves up-to-date Pods alone', pods: updatedPods('a', 'b', 'c'), does: [] },
   {
     is: 'creates Pods of the old revision below the partition',
     rolling: { partition: 2 },
-    pods: news('a'),
+    pods: updatedPods('a'),
     does: ['create an old Pod', 'create an old Pod'],
   },
   {
     is: 'reuses an older revision on rollback',
     revisions: [revisionOf('app:v2', 1), revisionOf('app:v1', 2)],
-    pods: news('a', 'b', 'c'),
+    pods: updatedPods('a', 'b', 'c'),
     does: [`renumber ${v2.metadata.name}`],
   },
   {
     is: 'releases a Pod that its selector does not match any more',
-    pods: [...news('a', 'b', 'c'), pod('d', { labels: { app: 'other' } })],
+    pods: [...updatedPods('a', 'b', 'c'), pod('d', { labels: { app: 'other' } })],
     does: ['release d'],
   },
   {
     is: 'does not count terminating Pods',
-    pods: [...news('a', 'b'), { ...pod('c'), status: { phase: 'Failed' } }],
+    pods: [...updatedPods('a', 'b'), { ...pod('c'), status: { phase: 'Failed' } }],
     does: ['create an updated Pod'],
   },
   {
     is: 'deletes Pods that are not ready first',
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isReady: false }), ...news('d')],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', isReady: false }), ...updatedPods('d')],
     does: ['delete c'],
   },
   {
     is: 'deletes the Pod with the lowest deletion cost',
     rolling: { maxUnavailable: 3 },
     pods: [
-      ...news('a', 'b', 'c'),
+      ...updatedPods('a', 'b', 'c'),
       pod('d', { image: 'app:v2', annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-1' } }),
     ],
     does: ['delete d'],
@@ -160,31 +160,31 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
   {
     is: 'deletes all excess Pods, even if none has been ready for minReadySeconds',
     spec: { minReadySeconds: 9999 },
-    pods: news('a', 'b', 'c', 'd', 'e'),
+    pods: updatedPods('a', 'b', 'c', 'd', 'e'),
     does: ['delete a', 'delete b'],
   },
   {
     is: 'deletes two ready Pods of five',
-    pods: news('a', 'b', 'c', 'd', 'e'),
+    pods: updatedPods('a', 'b', 'c', 'd', 'e'),
     rolling: { maxUnavailable: '20%' },
     does: ['delete a', 'delete b'],
   },
   {
     is: 'deletes the Pod in podsToDelete and no other',
     spec: { scaleStrategy: { podsToDelete: ['c'] } },
-    pods: news('a', 'b', 'c', 'd', 'e'),
+    pods: updatedPods('a', 'b', 'c', 'd', 'e'),
     does: ['delete c'],
   },
   {
     is: 'replaces a Pod with the specified-delete label',
     rolling: { maxUnavailable: 1 },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isSpecified: true })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', isSpecified: true })],
     does: ['delete c'],
   },
   {
     is: 'creates the replacement of a specified Pod first where no Pod may be unavailable',
     rolling: { maxUnavailable: 0, maxSurge: 1 },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isSpecified: true })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', isSpecified: true })],
     does: ['create an updated Pod'],
   },
   {
@@ -238,100 +238,108 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
   {
     is: 'moves a Pod with a hook to PreparingDelete',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isReady: false, ...holding })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', isReady: false, ...holding })],
     does: ['c is PreparingDelete'],
   },
   {
     is: 'waits for the hook',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', ...holding })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', ...holding })],
     does: [],
   },
   {
     is: 'deletes the Pod once the hook is released',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete' })],
     does: ['delete c'],
   },
   {
     is: 'cancels the deletion of a Pod that is needed again',
     spec: { lifecycle: { preDelete: hook } },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', ...holding })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', ...holding })],
     does: ['c is PreparingNormal'],
   },
   {
     is: 'does not cancel a specified deletion',
     spec: { lifecycle: { preDelete: hook } },
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', isSpecified: true, ...holding })],
+    pods: [
+      ...updatedPods('a', 'b'),
+      pod('c', { image: 'app:v2', state: 'PreparingDelete', isSpecified: true, ...holding }),
+    ],
     does: [],
   },
 
   {
     is: 'updates as many Pods as may be unavailable',
     rolling: { maxUnavailable: 1 },
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: ['mark a'],
   },
   {
     is: 'updates in place where possible',
     rolling: { ...inPlace, maxUnavailable: 1 },
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: ['a conditions', 'update a'],
   },
   {
     is: 'applies the grace period before an update',
     rolling: { ...inPlace, inPlaceUpdateStrategy: { gracePeriodSeconds: 9 } },
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: ['a conditions', 'grace a'],
   },
   {
     is: 'keeps Pods at the old revision up to the partition',
     rolling: { ...inPlace, partition: 2, maxUnavailable: 3 },
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: ['a conditions', 'update a'],
   },
   {
     is: 'updates the Pod that is not ready first',
     rolling: { ...inPlace, maxUnavailable: 1 },
-    pods: [...olds('a', 'b'), pod('c', { isReady: false })],
+    pods: [...outdatedPods('a', 'b'), pod('c', { isReady: false })],
     does: ['c conditions', 'update c'],
   },
   {
     is: 'updates no Pod while an updated Pod is unavailable',
     rolling: { ...inPlace, maxUnavailable: 1 },
-    pods: [...olds('a', 'b'), pod('c', { image: 'app:v2', isReady: false })],
+    pods: [...outdatedPods('a', 'b'), pod('c', { image: 'app:v2', isReady: false })],
     does: [],
   },
   {
     is: 'creates a surge Pod before it updates an old one',
     rolling: { maxSurge: 1, maxUnavailable: 0 },
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: ['create an updated Pod'],
   },
-  { is: 'updates no Pods while paused', rolling: { ...inPlace, paused: true }, pods: olds('a', 'b', 'c'), does: [] },
+  {
+    is: 'updates no Pods while paused',
+    rolling: { ...inPlace, paused: true },
+    pods: outdatedPods('a', 'b', 'c'),
+    does: [],
+  },
   {
     is: 'updates no Pods with OnDelete',
     spec: { updateStrategy: { type: 'OnDelete' } },
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: [],
   },
   {
     is: 'creates updated Pods for deleted ones with OnDelete',
     spec: { updateStrategy: { type: 'OnDelete' } },
-    pods: olds('a'),
+    pods: outdatedPods('a'),
     does: ['create an updated Pod', 'create an updated Pod'],
   },
   {
     is: 'cannot update Pods in place from a revision that is gone',
     rolling: { ...inPlace, maxUnavailable: 1 },
     revisions: [v2],
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
     does: ['mark a'],
   },
   {
     is: 'rolls Pods back when the partition grows',
     rolling: { ...inPlace, partition: 3, maxUnavailable: 1 },
-    pods: [...news('a', 'b'), ...olds('c')],
+    pods: [...updatedPods('a', 'b'), ...outdatedPods('c')],
     does: ['a conditions', 'update a'],
   },
   {
@@ -360,7 +368,7 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     rolling: { ...inPlace, maxUnavailable: 0, maxSurge: 1 },
     spec: { lifecycle: { inPlaceUpdate: hook } },
     gates: { PreparingUpdateAsUpdate: true },
-    pods: [...news('a', 'b'), pod('c', { state: 'PreparingUpdate' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { state: 'PreparingUpdate' })],
     does: ['c conditions', 'update c'],
   },
   {
@@ -375,7 +383,7 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
     status: allNew,
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingUpdate', ...holding })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingUpdate', ...holding })],
     does: ['c is Normal'],
   },
   {
@@ -390,34 +398,34 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
     status: allNew,
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'Updating' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'Updating' })],
     does: ['c is Updated'],
   },
   {
     is: 'returns an updated Pod to Normal',
     rolling: inPlace,
     status: allNew,
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'Updating' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'Updating' })],
     does: ['c is Normal'],
   },
   {
     is: 'returns a scheduled Pod to Normal',
     status: allNew,
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal' })],
     does: ['c is Normal'],
   },
   {
     is: 'waits for the Pod to be scheduled',
     status: allNew,
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal', node: '' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal', node: '' })],
     does: [],
   },
   {
     is: 'sets readiness and Normal of a new Pod in one write',
     status: allNew,
     pods: [
-      ...news('a', 'b'),
-      pod('c', { image: 'app:v2', state: 'PreparingNormal', awaits: [inPlaceUpdateReadyCondition] }),
+      ...updatedPods('a', 'b'),
+      pod('c', { image: 'app:v2', state: 'PreparingNormal', pendingGates: [inPlaceUpdateReadyCondition] }),
     ],
     does: ['c is Normal'],
   },
@@ -425,11 +433,11 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     is: 'leaves a new Pod with both readiness gates to the new-pods controller',
     status: allNew,
     pods: [
-      ...news('a', 'b'),
+      ...updatedPods('a', 'b'),
       pod('c', {
         image: 'app:v2',
         state: 'PreparingNormal',
-        awaits: [inPlaceUpdateReadyCondition, kruisePodReadyCondition],
+        pendingGates: [inPlaceUpdateReadyCondition, kruisePodReadyCondition],
       }),
     ],
     does: [],
@@ -439,8 +447,8 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     spec: { lifecycle: { preNormal: hook } },
     status: allNew,
     pods: [
-      ...news('a', 'b'),
-      pod('c', { image: 'app:v2', state: 'PreparingNormal', awaits: [inPlaceUpdateReadyCondition] }),
+      ...updatedPods('a', 'b'),
+      pod('c', { image: 'app:v2', state: 'PreparingNormal', pendingGates: [inPlaceUpdateReadyCondition] }),
     ],
     does: ['c conditions'],
   },
@@ -448,14 +456,14 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     is: 'waits for the preNormal hook of a new Pod',
     spec: { lifecycle: { preNormal: hook } },
     status: allNew,
-    pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal' })],
+    pods: [...updatedPods('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal' })],
     does: [],
   },
   {
     is: 'adds the hash label to Pods of older releases',
     status: allNew,
     pods: [
-      ...news('a', 'b'),
+      ...updatedPods('a', 'b'),
       {
         ...pod('c', { image: 'app:v2' }),
         metadata: { ...pod('c').metadata, labels: { app: 'web', 'controller-revision-hash': v2.metadata.name ?? '' } },
@@ -474,7 +482,7 @@ test('InPlaceOnly reports why an update is blocked', () => {
   const { did, reported } = decideOn({
     rolling: { podUpdatePolicy: 'InPlaceOnly', maxUnavailable: 1 },
     revisions: [v2],
-    pods: olds('a', 'b', 'c'),
+    pods: outdatedPods('a', 'b', 'c'),
   });
   assert.deepEqual(did, []);
   const [condition] = reported?.conditions ?? [];
@@ -488,15 +496,15 @@ test('Pods that cannot be created do not block updates of other Pods', () => {
   const { fallbackActions = [] } = decideOn({
     rolling: { ...inPlace, maxUnavailable: 1 },
     spec: { replicas: 4 },
-    pods: [pod('a', { isReady: false }), ...olds('b', 'c')],
+    pods: [pod('a', { isReady: false }), ...outdatedPods('b', 'c')],
   });
-  assert.deepEqual(fallbackActions.map(said), []);
+  assert.deepEqual(fallbackActions.map(formatAction), []);
   const more = decideOn({
     rolling: { ...inPlace, maxUnavailable: 2 },
     spec: { replicas: 4 },
-    pods: [pod('a', { isReady: false }), ...olds('b', 'c')],
+    pods: [pod('a', { isReady: false }), ...outdatedPods('b', 'c')],
   });
-  assert.deepEqual(more.fallbackActions?.map(said), ['a conditions', 'update a']);
+  assert.deepEqual(more.fallbackActions?.map(formatAction), ['a conditions', 'update a']);
 });
 
 test('a failure sets the condition of its operation', () => {
@@ -528,14 +536,14 @@ const made = (actions: readonly Action[]) =>
   );
 
 test('orphaned PVCs are reused for new Pods with enablePVCReuse', () => {
-  const world = { pods: news('a', 'b'), claims: [claim('b'), claim('c')] };
+  const world = { pods: updatedPods('a', 'b'), claims: [claim('b'), claim('c')] };
   const reusing = decideOn({ ...world, spec: { volumeClaimTemplates, scaleStrategy: { enablePVCReuse: true } } });
   assert.deepEqual(made(reusing.actions), ['Pod web-c']);
 });
 
 test('orphaned PVCs are deleted without enablePVCReuse, and new PVCs are created', () => {
   const { actions, did } = decideOn({
-    pods: news('a', 'b'),
+    pods: updatedPods('a', 'b'),
     claims: [claim('b'), claim('c')],
     spec: { volumeClaimTemplates },
   });
@@ -547,7 +555,7 @@ test('orphaned PVCs are deleted without enablePVCReuse, and new PVCs are created
 test('the PVCs of a terminating Pod are handed over to the Pod', () => {
   const leaving = { ...pod('c'), status: { phase: 'Failed' as const } };
   const { did } = decideOn({
-    pods: [...news('a', 'b'), leaving],
+    pods: [...updatedPods('a', 'b'), leaving],
     claims: [claim('c')],
     spec: { volumeClaimTemplates },
   });
@@ -558,7 +566,7 @@ test('PVCs are deleted with their Pods', () => {
   const { did } = decideOn({
     spec: { replicas: 1, volumeClaimTemplates },
     rolling: { maxUnavailable: 1 },
-    pods: news('a', 'b'),
+    pods: updatedPods('a', 'b'),
     claims: ['a', 'b'].map(claim),
   });
   assert.deepEqual(did, ['delete a', 'delete data-web-a']);
@@ -572,7 +580,9 @@ test('old Pods get the first IDs in alphabetical order', () => {
     pods: [],
   });
   const pods = actions.flatMap((action) =>
-    action.type === 'create' && action.object.kind === 'Pod' ? [`${action.object.metadata.name} ${said(action)}`] : [],
+    action.type === 'create' && action.object.kind === 'Pod'
+      ? [`${action.object.metadata.name} ${formatAction(action)}`]
+      : [],
   );
   assert.deepEqual(pods, [
     'web-id1 create an old Pod',
@@ -583,16 +593,16 @@ test('old Pods get the first IDs in alphabetical order', () => {
 
 test('names of deleted Pods are removed from podsToDelete when nothing else is left to do', () => {
   const spec = { scaleStrategy: { podsToDelete: ['gone', 'a'] } };
-  const first = decideOn({ spec, rolling: { maxUnavailable: 1 }, pods: news('a', 'b', 'c') });
+  const first = decideOn({ spec, rolling: { maxUnavailable: 1 }, pods: updatedPods('a', 'b', 'c') });
   assert.deepEqual(first.did, ['delete a']);
   const settled = decideOn({
     spec: { scaleStrategy: { podsToDelete: ['gone'] } },
-    pods: news('a', 'b', 'c'),
+    pods: updatedPods('a', 'b', 'c'),
     status: allNew,
   });
   const again = decideOn({
     spec: { scaleStrategy: { podsToDelete: ['gone'] } },
-    pods: news('a', 'b', 'c'),
+    pods: updatedPods('a', 'b', 'c'),
     status: settled.reported,
   });
   assert.deepEqual(again.did, ['change web']);
@@ -603,7 +613,7 @@ test('old revisions beyond the limit are pruned, revisions in use stay', () => {
   const { did } = decideOn({
     spec: { revisionHistoryLimit: 1 },
     revisions: [...history, revisionOf('app:v2', 9)],
-    pods: [...olds('a'), ...news('b', 'c')],
+    pods: [...outdatedPods('a'), ...updatedPods('b', 'c')],
     status: { ...allNew },
     rolling: { partition: 1 },
   });
@@ -611,29 +621,29 @@ test('old revisions beyond the limit are pruned, revisions in use stay', () => {
 });
 
 /** Decides about a terminating CloneSet. */
-function decideOnLeaving(pods: readonly Pod[]) {
+function decideTerminating(pods: readonly Pod[]) {
   const cloneSet = { ...cloneSetOf({ replicas: 3 }), status };
   const observed = {
     cloneSet: { ...cloneSet, metadata: { ...cloneSet.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
     pods,
     claims: [],
     revisions,
-    revisionNamed: () => undefined,
+    findRevision: () => undefined,
     nodeLabels: () => undefined,
     imagePullJobs: [],
-    budgetNamed: () => undefined,
+    findBudget: () => undefined,
   };
   return decide(observed, managerSettings(), now);
 }
 
 test('a terminating CloneSet neither creates nor deletes Pods', () => {
-  assert.deepEqual(decideOnLeaving(news('a')).actions, []);
+  assert.deepEqual(decideTerminating(updatedPods('a')).actions, []);
 });
 
 test('a CloneSet with thousands of Pods has a minimum interval between reconciles, also while terminating', () => {
-  const thousands = news(...Array.from({ length: 2000 }, (_, index) => `web-${index}`));
+  const thousands = updatedPods(...Array.from({ length: 2000 }, (_, index) => `web-${index}`));
   assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).minIntervalMs, 100);
-  assert.equal(decideOnLeaving(thousands).minIntervalMs, 100);
+  assert.equal(decideTerminating(thousands).minIntervalMs, 100);
 });
 
 const budgetWith = (unavailableAllowed: number): PodUnavailableBudget => ({
@@ -668,13 +678,13 @@ test('budgets are ignored without the feature gate', () => {
   assert.deepEqual(did, ['a conditions', 'update a']);
 });
 
-const looks: readonly { readonly readyForSeconds: readonly number[]; readonly seconds: number | undefined }[] = [
+const requeueCases: readonly { readonly readyForSeconds: readonly number[]; readonly seconds: number | undefined }[] = [
   { readyForSeconds: [9, 4, 60], seconds: 1.001 },
   { readyForSeconds: [10], seconds: 0.001 },
   { readyForSeconds: [11, 60], seconds: undefined },
   { readyForSeconds: [], seconds: undefined },
 ];
-for (const { readyForSeconds, seconds } of looks) {
+for (const { readyForSeconds, seconds } of requeueCases) {
   test(`with minReadySeconds 10 and Pods ready for ${readyForSeconds.join(', ') || 'none'}, the CloneSet is requeued after ${seconds} s`, () => {
     const pods = readyForSeconds.map((ready, index) => pod(`p${index}`, { image: 'app:v2', readyForSeconds: ready }));
     const { requeueAfterSeconds } = decideOn({ spec: { replicas: pods.length, minReadySeconds: 10 }, pods });
@@ -683,11 +693,11 @@ for (const { readyForSeconds, seconds } of looks) {
 }
 
 test('the status of a new spec is written once before Pods change', () => {
-  const scaledDown = { generation: 2, spec: { replicas: 2 }, pods: news('a', 'b', 'c') };
+  const scaledDown = { generation: 2, spec: { replicas: 2 }, pods: updatedPods('a', 'b', 'c') };
   const before = decideOn({ ...scaledDown, status: { ...status, observedGeneration: 1 } });
   assert.deepEqual(before.did, ['write web', 'delete a']);
-  const [told] = before.actions;
-  assert.deepEqual(told?.type === 'update' && [told.subresource, told.object], [
+  const [statusWrite] = before.actions;
+  assert.deepEqual(statusWrite?.type === 'update' && [statusWrite.subresource, statusWrite.object], [
     'status',
     { ...before.cloneSet, status: before.reported },
   ]);
@@ -700,7 +710,7 @@ test('a CloneSet without a status writes no status before Pods change', () => {
 });
 
 test('a new spec that changes no Pods is reported at the end of the reconcile', () => {
-  const pods = news('a', 'b', 'c');
+  const pods = updatedPods('a', 'b', 'c');
   const { did, reported } = decideOn({ generation: 2, pods, status: { ...status, observedGeneration: 1 } });
   assert.deepEqual(did, []);
   assert.equal(reported?.observedGeneration, 2);

@@ -10,7 +10,7 @@ import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { claimsOf } from '@kruise/machinery/claims';
 import { findCondition } from '@kruise/machinery/conditions';
-import { outdatedRevisions, planRevision } from '@kruise/machinery/controller-revision';
+import { findRevisionsToPrune, planRevision } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { withoutOwner } from '@kruise/machinery/owner-references';
@@ -24,13 +24,13 @@ import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revis
 import type { ManagerSettings } from '../../settings.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { blockersOf, stuckEvent } from './blockers.ts';
-import { ownClaims } from './claims.ts';
+import { usableVolumeClaims } from './claims.ts';
 import { ownerOf } from './instances.ts';
 import { replicasOf } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { revisionContent, writeRevision } from './revisions.ts';
 import { scale } from './scale.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { nameOf, type State } from './situation.ts';
 import { statusOf, withCondition, withProgress } from './status.ts';
 import { update } from './update.ts';
 import { taskOf } from './update-pod.ts';
@@ -44,10 +44,10 @@ export type Observed = {
   /** Revisions of the CloneSet, from the oldest to the newest. */
   readonly revisions: readonly ControllerRevision[];
   /** Finds a revision by name in the CloneSet's namespace, whatever its owner. */
-  readonly revisionNamed: (name: string) => ControllerRevision | undefined;
-  readonly nodeLabels: Situation['nodeLabels'];
-  readonly imagePullJobs: Situation['imagePullJobs'];
-  readonly budgetNamed: Situation['budgetNamed'];
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+  readonly nodeLabels: State['nodeLabels'];
+  readonly imagePullJobs: State['imagePullJobs'];
+  readonly findBudget: State['findBudget'];
 };
 
 export function decide(
@@ -57,34 +57,34 @@ export function decide(
   refused: RefusedWrites = noRefusals,
 ): Decision<CloneSetStatus> {
   const { cloneSet } = observed;
-  const { situation, plan, released, claims } = survey(observed, settings, now, refused);
-  const keeping = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
+  const { state, plan, released, claims } = deriveState(observed, settings, now, refused);
+  const upkeep = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
 
-  const figures = statusOf(situation, plan.collisionCount);
-  const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
-  const tidying = [...truncateHistory(situation), ...preDownloadImages(situation)];
-  const minIntervalMs = restMsFor(Math.max(situation.pods.length, replicasOf(cloneSet.spec)));
-  if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status, minIntervalMs };
+  const counts = statusOf(state, plan.collisionCount);
+  const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, counts, now);
+  const cleanup = [...pruneRevisionHistory(state), ...preDownloadImages(state)];
+  const minIntervalMs = minIntervalMsFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)));
+  if (isBeingDeleted(cloneSet)) return { actions: [...upkeep, ...cleanup], status, minIntervalMs };
 
-  const scaling = scale(situation);
-  const updating = update(situation);
+  const scaling = scale(state);
+  const updating = update(state);
   // A decision about Pods that are about to change would be stale by the time it is executed.
   const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
   // A change of the spec enqueues every watcher: it waits until there is nothing else to change.
   const isSettled = steps.length === 0 && isSame(status, cloneSet.status);
   const found = withFault(status, updating.fault, now);
-  const announcing = steps.length > 0 ? announce(cloneSet, found) : [];
+  const statusWrites = steps.length > 0 ? writeStatusEarly(cloneSet, found) : [];
   return {
-    actions: [...keeping, ...announcing, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
+    actions: [...upkeep, ...statusWrites, ...steps, ...cleanup, ...(isSettled ? prunePodsToDelete(state) : [])],
     // Pods that cannot be created, for example because of a quota, must not block the update of existing Pods.
     ...(scaling.changesPods ? { fallbackActions: updating.actions } : {}),
-    events: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
+    events: hasJustExceededDeadline(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(state))] : [],
     status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
     minIntervalMs,
     ...earliestRequeue(
       progressSeconds,
       scaling.changesPods ? undefined : updating.requeueAfterSeconds,
-      secondsUntilNextIsAvailable(situation.pods, cloneSet.spec.minReadySeconds ?? 0, now),
+      secondsUntilNextIsAvailable(state.pods, cloneSet.spec.minReadySeconds ?? 0, now),
     ),
   };
 }
@@ -95,36 +95,36 @@ export function decide(
  * reconciles, so that one reconcile covers many changes. Missing Pods count as well: every reconcile builds them again,
  * though none of them may be admitted.
  */
-function restMsFor(podCount: number): number {
-  return Math.min(Math.floor(podCount / podsPerRestMs), maxRestMs);
+function minIntervalMsFor(podCount: number): number {
+  return Math.min(Math.floor(podCount / podsPerIntervalMs), maxIntervalMs);
 }
 
-const podsPerRestMs = 20;
-const maxRestMs = 400;
+const podsPerIntervalMs = 20;
+const maxIntervalMs = 400;
 
 /**
  * Writes the status under a new spec before any Pod is changed. A client that sees a Pod change must not read a
  * CloneSet status that is complete for the previous generation.
  */
-function announce(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[] {
+function writeStatusEarly(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[] {
   const { observedGeneration } = cloneSet.status ?? {};
   if (observedGeneration === undefined || observedGeneration === status.observedGeneration) return [];
-  const told: CloneSet = { ...cloneSet, status };
-  return [{ ...write(told), subresource: 'status' }];
+  const reported: CloneSet = { ...cloneSet, status };
+  return [{ ...write(reported), subresource: 'status' }];
 }
 
 /**
  * Reports whether the rollout has just exceeded its deadline: once for each time, and only with the opt-in annotation.
  */
-function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
+function hasJustExceededDeadline({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
   if (metadata.annotations?.[reportRolloutBlockersAnnotation] !== 'true') return false;
-  const isLate = (each: CloneSetStatus | undefined) =>
+  const isDeadlineExceeded = (each: CloneSetStatus | undefined) =>
     findCondition(each?.conditions, 'Progressing')?.reason === 'ProgressDeadlineExceeded';
-  return isLate(status) && !isLate(previous);
+  return isDeadlineExceeded(status) && !isDeadlineExceeded(previous);
 }
 
 /** Derives the state of a reconcile: the Pods and PVCs that count, and the update revision. */
-export function survey(
+export function deriveState(
   observed: Observed,
   settings: ManagerSettings,
   now: Instant,
@@ -135,31 +135,31 @@ export function survey(
   const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
     selector.matches(metadata.labels),
   );
-  const claims = ownClaims(cloneSet, observed);
+  const claims = usableVolumeClaims(cloneSet, observed);
   const plan = planRevision(ownerOf(cloneSet), {
     history: revisions,
     content: revisionContent(cloneSet),
     collisionCount: cloneSet.status?.collisionCount,
-    find: observed.revisionNamed,
+    find: observed.findRevision,
   });
   const permissions = permissionsBy(refused);
   const parts = { pods: claimed, claims: claims.kept, update: plan.update, permissions };
-  const situation = situationOf(observed, parts, settings, now);
-  return { situation, plan, released, claims };
+  const state = buildState(observed, parts, settings, now);
+  return { state: state, plan, released, claims };
 }
 
-type Parts = Pick<Situation, 'pods' | 'claims' | 'update' | 'permissions'>;
+type Parts = Pick<State, 'pods' | 'claims' | 'update' | 'permissions'>;
 
-function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): Situation {
-  const { cloneSet, nodeLabels, imagePullJobs, budgetNamed } = observed;
+function buildState(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): State {
+  const { cloneSet, nodeLabels, imagePullJobs, findBudget } = observed;
   const { spec, status } = cloneSet;
   const { update } = parts;
   const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
   const current = observed.revisions.find((each) => nameOf(each) === status?.currentRevision) ?? update;
   const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
-  const isUpdated = remembered((pod) => revisionLabels.isAt(pod, nameOf(update)));
+  const isUpdated = memoizeByPod((pod) => revisionLabels.isAt(pod, nameOf(update)));
   const chosen = new Set(spec.scaleStrategy?.podsToDelete);
-  const situation = {
+  const state = {
     settings,
     now,
     cloneSet,
@@ -169,21 +169,21 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
     revisionLabels,
     nodeLabels,
     imagePullJobs,
-    budgetNamed,
+    findBudget: findBudget,
     isUpdated,
     isUpdatedForScaling: (pod: Pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
-    isAvailable: remembered((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
+    isAvailable: memoizeByPod((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
     isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
-    sparesSurge: false,
+    skipsSurge: false,
   };
-  return { ...situation, sparesSurge: canSpareSurge(situation) };
+  return { ...state, skipsSurge: canSkipSurge(state) };
 }
 
 /**
  * Memoizes a predicate on Pods that a reconcile calls several times: thousands of Pods do not fit in the CPU caches.
  */
-function remembered(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
+function memoizeByPod(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
   const answers = new Map<Pod, boolean>();
   return (pod) => {
     let answer = answers.get(pod);
@@ -193,11 +193,11 @@ function remembered(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
 }
 
 /** Reports whether all Pods can be updated in place. A Pod that must be recreated is better replaced by a surge Pod. */
-function canSpareSurge(situation: Situation): boolean {
-  const { cloneSet, update, isUpdated } = situation;
+function canSkipSurge(state: State): boolean {
+  const { cloneSet, update, isUpdated } = state;
   if (cloneSet.metadata.annotations?.[inPlaceBeforeSurgeAnnotation] !== 'true') return false;
-  const task = taskOf(situation, cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, update);
-  return task.policy !== 'ReCreate' && situation.pods.every((pod) => isUpdated(pod) || task.specFor(pod) !== undefined);
+  const task = taskOf(state, cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, update);
+  return task.policy !== 'ReCreate' && state.pods.every((pod) => isUpdated(pod) || task.specFor(pod) !== undefined);
 }
 
 /** Releases a Pod that the selector does not match any more. */
@@ -211,23 +211,23 @@ function release({ metadata }: CloneSet) {
 }
 
 /** Removes deleted Pods from `podsToDelete`. */
-function forgetDeleted({ cloneSet, pods }: Situation): readonly Action[] {
-  const asked = cloneSet.spec.scaleStrategy?.podsToDelete ?? [];
+function prunePodsToDelete({ cloneSet, pods }: State): readonly Action[] {
+  const requested = cloneSet.spec.scaleStrategy?.podsToDelete ?? [];
   const names = new Set(pods.map(({ metadata }) => metadata.name));
-  const podsToDelete = asked.filter((name) => names.has(name));
-  if (podsToDelete.length === asked.length) return [];
+  const podsToDelete = requested.filter((name) => names.has(name));
+  if (podsToDelete.length === requested.length) return [];
   const { resourceVersion } = cloneSet.metadata;
   const left = podsToDelete.length > 0 ? podsToDelete : null;
   return [patch(cloneSet, { metadata: { resourceVersion }, spec: { scaleStrategy: { podsToDelete: left } } })];
 }
 
-function truncateHistory({ cloneSet, pods, revisions, current, update }: Situation): readonly Action[] {
+function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: State): readonly Action[] {
   const limit = cloneSet.spec.revisionHistoryLimit ?? 10;
   if (revisions.length <= limit) return [];
   const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
   const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
   const inUse = new Set([current, update, ...carried].map(nameOf));
-  return outdatedRevisions(revisions, { inUse, limit }).map(remove);
+  return findRevisionsToPrune(revisions, { inUse, limit }).map(remove);
 }
 
 /** Sets the condition FailedUpdate where Pods cannot be updated. */
@@ -242,9 +242,9 @@ function withFailures(
   scaling: ReadonlySet<Action>,
   now: Instant,
 ): CloneSetStatus {
-  return failures.reduce((told, { action, error }) => {
+  return failures.reduce((reported, { action, error }) => {
     const type = scaling.has(action) ? 'FailedScale' : 'FailedUpdate';
     const message = error instanceof Error ? error.message : String(error);
-    return withCondition(told, { type, status: 'True', message }, now);
+    return withCondition(reported, { type, status: 'True', message }, now);
   }, status);
 }

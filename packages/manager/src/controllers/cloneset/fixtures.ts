@@ -62,7 +62,7 @@ export type PodTraits = {
   readonly readyForSeconds?: number;
   readonly ageSeconds?: number;
   /** Readiness gates that the Pod has and waits for. Such a Pod has no conditions yet. */
-  readonly awaits?: readonly string[];
+  readonly pendingGates?: readonly string[];
 };
 
 export function podOf(traits: PodTraits): Pod {
@@ -97,9 +97,11 @@ export function podOf(traits: PodTraits): Pod {
     spec: {
       containers: [{ name: 'main', image }],
       nodeName: traits.node ?? 'node-1',
-      readinessGates: (traits.awaits ?? [inPlaceUpdateReadyCondition]).map((conditionType) => ({ conditionType })),
+      readinessGates: (traits.pendingGates ?? [inPlaceUpdateReadyCondition]).map((conditionType) => ({
+        conditionType,
+      })),
     },
-    status: traits.awaits
+    status: traits.pendingGates
       ? { phase: 'Pending', conditions: [] }
       : {
           phase: 'Running',
@@ -127,17 +129,17 @@ export function podOf(traits: PodTraits): Pod {
  * Builds Pods from codes: `Nr` updated and ready, `On` old and not ready, with `D` specified-delete, `P`
  * PreparingDelete.
  */
-export function podsOf(words: string): readonly Pod[] {
-  return words
+export function podsOf(codes: string): readonly Pod[] {
+  return codes
     .split(' ')
-    .filter((word) => word !== '')
-    .map((word, index) =>
+    .filter((code) => code !== '')
+    .map((code, index) =>
       podOf({
-        name: `${word.toLowerCase()}-${index}`,
-        image: word.startsWith('N') ? 'app:v2' : 'app:v1',
-        isReady: word[1] === 'r',
-        isSpecified: word.includes('D'),
-        state: word.includes('P') ? 'PreparingDelete' : word.includes('U') ? 'PreparingUpdate' : 'Normal',
+        name: `${code.toLowerCase()}-${index}`,
+        image: code.startsWith('N') ? 'app:v2' : 'app:v1',
+        isReady: code[1] === 'r',
+        isSpecified: code.includes('D'),
+        state: code.includes('P') ? 'PreparingDelete' : code.includes('U') ? 'PreparingUpdate' : 'Normal',
       }),
     );
 }

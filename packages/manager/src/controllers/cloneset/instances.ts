@@ -9,7 +9,7 @@ import { controllerReference, type Owner } from '@kruise/machinery/owner-referen
 import { compareStrings } from '@kruise/values/go-syntax';
 import { seededRandom } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
-import { stateMarks } from '../../lifecycle/lifecycle.ts';
+import { stateMetadata } from '../../lifecycle/lifecycle.ts';
 
 /** Returns the instance ID of a Pod or a PVC. */
 export function instanceIdOf({ metadata }: Pod | PersistentVolumeClaim): string | undefined {
@@ -47,7 +47,7 @@ export type Blueprint = {
 
 export function newPod(cloneSet: CloneSet, id: string, { template, revisionLabels }: Blueprint, now: Instant): Pod {
   const { name = '', namespace } = cloneSet.metadata;
-  const marks = stateMarks('PreparingNormal', now);
+  const marks = stateMetadata('PreparingNormal', now);
   const { labels, annotations, finalizers } = template.metadata ?? {};
   const spec = template.spec ?? { containers: [] };
   const gates = spec.readinessGates ?? [];

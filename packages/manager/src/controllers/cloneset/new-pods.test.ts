@@ -10,7 +10,7 @@ import {
 import type { PatchAction } from '@kruise/client/actions';
 import { featureGates } from '../../feature-gates.ts';
 import { cloneSetOf, now, podOf } from './fixtures.ts';
-import { isNew, tell } from './new-pods.ts';
+import { decideNewPod, isNewlyCreated } from './new-pods.ts';
 
 const gates = featureGates({});
 const hook = { preNormal: { labelsHandler: { held: 'true' } } };
@@ -19,11 +19,11 @@ const both = [inPlaceUpdateReadyCondition, kruisePodReadyCondition];
 
 /** Builds a newly created Pod with both readiness gates and without conditions. */
 function newPod(traits: { readonly node?: string; readonly state?: string } = {}): Pod {
-  return podOf({ name: 'a', state: 'PreparingNormal', awaits: both, ...traits });
+  return podOf({ name: 'a', state: 'PreparingNormal', pendingGates: both, ...traits });
 }
 
-function toldTo(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
-  const actions = tell({ found, owner: cloneSetOf(spec) }, gates, now).actions as readonly PatchAction[];
+function writesFor(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
+  const actions = decideNewPod({ found, owner: cloneSetOf(spec) }, gates, now).actions as readonly PatchAction[];
   return actions.map(({ patch, subresource }) => {
     const { metadata, status } = patch as Pick<Pod, 'metadata' | 'status'>;
     const open = status?.conditions?.filter((each) => each.status === 'True').map(({ type }) => type);
@@ -32,11 +32,11 @@ function toldTo(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
 }
 
 test('a new Pod gets readiness and Normal in one write, with optimistic concurrency', () => {
-  assert.deepEqual(toldTo(newPod()), [{ subresource: 'status', open: both, state: 'Normal', at: '3' }]);
+  assert.deepEqual(writesFor(newPod()), [{ subresource: 'status', open: both, state: 'Normal', at: '3' }]);
 });
 
 test('a hook keeps a new Pod from Normal, but not from readiness', () => {
-  assert.deepEqual(toldTo(newPod(), { lifecycle: hook }), [
+  assert.deepEqual(writesFor(newPod(), { lifecycle: hook }), [
     { subresource: 'status', open: both, state: undefined, at: '3' },
   ]);
 });
@@ -52,9 +52,9 @@ const others: { is: string; found: Pod }[] = [
   { is: 'is being updated', found: { ...newPod(), status: { conditions: [inPlace] } } },
 ];
 for (const { is, found } of others) {
-  test(`a Pod that ${is} gets no write`, () => assert.deepEqual(toldTo(found), []));
+  test(`a Pod that ${is} gets no write`, () => assert.deepEqual(writesFor(found), []));
 }
 
 test('a Pod without the gates, as created without webhooks, is left to the CloneSet reconcile', () => {
-  assert.equal(isNew(podOf({ name: 'a', state: 'PreparingNormal' })), false);
+  assert.equal(isNewlyCreated(podOf({ name: 'a', state: 'PreparingNormal' })), false);
 });

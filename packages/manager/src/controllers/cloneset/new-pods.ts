@@ -13,8 +13,8 @@ import type { Instant } from '@kruise/values/time';
 import type { FeatureGates } from '../../feature-gates.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { together } from '../../patch-pod.ts';
-import { awaitsBothWords, endInPlaceUpdate } from '../../readiness/pod-readiness.ts';
+import { mergePatches } from '../../patch-pod.ts';
+import { areGatesUninitialized, endInPlaceUpdate } from '../../readiness/pod-readiness.ts';
 import type { ManagerSettings } from '../../settings.ts';
 
 /** A Pod and the CloneSet that owns the Pod. */
@@ -27,17 +27,17 @@ export function newPodsController({ gates }: ManagerSettings): Controller {
     component: 'cloneset-controller',
     for: pod,
     uses: [cloneSet],
-    predicate: ({ type, object }) => type !== 'deleted' && hasNode(object) && isNew(object),
+    predicate: ({ type, object }) => type !== 'deleted' && hasNode(object) && isNewlyCreated(object),
     // Enough workers to be faster than the kubelets: their first status update then reports the Pod as ready at once.
     workers: 64,
     observe,
-    decide: (observed, now) => tell(observed, gates, now),
+    decide: (observed, now) => decideNewPod(observed, gates, now),
   });
 }
 
 /** Reports whether a Pod is newly created and gets both writes at once. After a delay, pod-readiness writes first. */
-export function isNew(found: Pod): boolean {
-  return lifecycleStateOf(found) === 'PreparingNormal' && awaitsBothWords(found);
+export function isNewlyCreated(found: Pod): boolean {
+  return lifecycleStateOf(found) === 'PreparingNormal' && areGatesUninitialized(found);
 }
 
 /** Older schedulers take a Pod for another one when its labels change before it has a node. */
@@ -53,8 +53,8 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   return owner?.metadata.uid === controller.uid ? { found, owner } : undefined;
 }
 
-export function tell({ found, owner }: Observed, gates: FeatureGates, now: Instant): Decision<Pod['status']> {
-  if (isBeingDeleted(found) || !hasNode(found) || !isNew(found)) return { actions: [] };
+export function decideNewPod({ found, owner }: Observed, gates: FeatureGates, now: Instant): Decision<Pod['status']> {
+  if (isBeingDeleted(found) || !hasNode(found) || !isNewlyCreated(found)) return { actions: [] };
   const progress = { lifecycle: owner.spec.lifecycle, gates, isUpdated: () => true, isMade: hasNode };
-  return { actions: together([...endInPlaceUpdate(found, now), ...advanceState(found, progress, now)]) };
+  return { actions: mergePatches([...endInPlaceUpdate(found, now), ...advanceState(found, progress, now)]) };
 }

@@ -250,8 +250,8 @@ for (const each of cases) {
   test(`a CloneSet ${each.is}`, () => {
     const numbers = numbersFor(each);
     // Update numbers and old Pods to create are compared only in cases that list them.
-    const said = each.preparingIsNew ? { ...numbers, updateNumber: 0, updateMaxUnavailable: 0 } : numbers;
-    assert.deepEqual(said, { ...none, ...each.gives });
+    const compared = each.preparingIsNew ? { ...numbers, updateNumber: 0, updateMaxUnavailable: 0 } : numbers;
+    assert.deepEqual(compared, { ...none, ...each.gives });
   });
 }
 
@@ -266,7 +266,7 @@ function numbersFor(each: Pick<Case, 'set' | 'pods'> & Partial<Case>): Numbers {
   const update = revisionOf('app:v2', 2).metadata.name ?? '';
   const labels = hashLabels({ isShort: false });
   return numbersOf(cloneSetOf(spec), podsOf(each.pods), {
-    isNew: (pod) =>
+    isUpdatedPod: (pod) =>
       labels.isAt(pod, update) || (Boolean(each.preparingIsNew) && lifecycleStateOf(pod) === 'PreparingUpdate'),
     isAvailable: (pod) => isAvailable(pod, 0, now),
     isSpecifiedDelete,
@@ -282,7 +282,7 @@ test('a CloneSet without a rolling update creates updated Pods and never updates
     cloneSetOf({ replicas: 6, updateStrategy: { type: 'OnDelete' } }),
     podsOf('Or Or Or Nr Nr Nr Nr Nr'),
     {
-      isNew: (pod) => labels.isAt(pod, update),
+      isUpdatedPod: (pod) => labels.isAt(pod, update),
       isAvailable: () => true,
       isSpecifiedDelete,
       canRollBack: true,

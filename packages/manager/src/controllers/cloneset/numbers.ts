@@ -30,7 +30,7 @@ export type Numbers = {
 
 /** Predicates on Pods, and options of how Pods are counted. */
 export type Counting = {
-  readonly isNew: (pod: Pod) => boolean;
+  readonly isUpdatedPod: (pod: Pod) => boolean;
   readonly isAvailable: (pod: Pod) => boolean;
   readonly isSpecifiedDelete: (pod: Pod) => boolean;
   /**
@@ -40,7 +40,7 @@ export type Counting = {
   readonly canRollBack: boolean;
   readonly excludesPreparingDelete: boolean;
   /** Reports whether an update creates no surge Pods as long as maxUnavailable allows progress. */
-  readonly sparesSurge?: boolean;
+  readonly skipsSurge?: boolean;
 };
 
 export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Counting): Numbers {
@@ -48,12 +48,12 @@ export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Co
   const { partition, maxSurge, maxUnavailable } = limitsOf(spec);
   const scaleMaxUnavailable = wholePercentValue(spec.scaleStrategy?.maxUnavailable ?? unlimited, replicas, Math.ceil);
 
-  const { fresh, old } = tally(pods, counting);
-  const unavailable = fresh.preparingDelete + old.preparingDelete + fresh.unavailable + old.unavailable;
-  const toDelete = fresh.toDelete + old.toDelete;
+  const { updated, old } = countPods(pods, counting);
+  const unavailable = updated.preparingDelete + old.preparingDelete + updated.unavailable + old.unavailable;
+  const toDelete = updated.toDelete + old.toDelete;
 
   let oldDifference = old.active - partition;
-  let newDifference = fresh.active - (replicas - partition);
+  let newDifference = updated.active - (replicas - partition);
   if (!counting.canRollBack) {
     oldDifference = Math.max(oldDifference, 0);
     newDifference = Math.min(newDifference, 0);
@@ -66,14 +66,14 @@ export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Co
           oldDifference,
           newDifference,
           toDelete,
-          toDeleteNew: fresh.toDelete,
-          forDeletionOnly: (counting.sparesSurge ?? false) && maxUnavailable > 0,
+          toDeleteNew: updated.toDelete,
+          forDeletionOnly: (counting.skipsSurge ?? false) && maxUnavailable > 0,
           missing: unavailable + toDelete - maxUnavailable,
         })
       : { useSurge: 0, useSurgeOld: 0 };
 
   const excluded = counting.excludesPreparingDelete ? 1 : 0;
-  const current = pods.length - excluded * (fresh.preparingDelete + old.preparingDelete);
+  const current = pods.length - excluded * (updated.preparingDelete + old.preparingDelete);
   const currentOld = old.total - excluded * old.preparingDelete;
   const expected = replicas + useSurge;
   const expectedOld = partition + useSurgeOld;
@@ -134,14 +134,14 @@ export function partitionOf(partition: number | string | undefined, replicas: nu
 export const defaultMaxUnavailable = '20%';
 const unlimited = 2147483647;
 
-type Tally = { total: number; preparingDelete: number; active: number; toDelete: number; unavailable: number };
+type PodCounts = { total: number; preparingDelete: number; active: number; toDelete: number; unavailable: number };
 
 /** Visits every Pod once: thousands of Pods do not fit in the CPU caches. */
-function tally(pods: readonly Pod[], counting: Counting): { readonly fresh: Tally; readonly old: Tally } {
-  const none: Tally = { total: 0, preparingDelete: 0, active: 0, toDelete: 0, unavailable: 0 };
-  const [fresh, old] = [{ ...none }, { ...none }];
+function countPods(pods: readonly Pod[], counting: Counting): { readonly updated: PodCounts; readonly old: PodCounts } {
+  const none: PodCounts = { total: 0, preparingDelete: 0, active: 0, toDelete: 0, unavailable: 0 };
+  const [updated, old] = [{ ...none }, { ...none }];
   for (const pod of pods) {
-    const group = counting.isNew(pod) ? fresh : old;
+    const group = counting.isUpdatedPod(pod) ? updated : old;
     group.total++;
     if (lifecycleStateOf(pod) === 'PreparingDelete') {
       group.preparingDelete++;
@@ -151,7 +151,7 @@ function tally(pods: readonly Pod[], counting: Counting): { readonly fresh: Tall
     if (counting.isSpecifiedDelete(pod)) group.toDelete++;
     else if (!counting.isAvailable(pod)) group.unavailable++;
   }
-  return { fresh, old };
+  return { updated, old };
 }
 
 /**

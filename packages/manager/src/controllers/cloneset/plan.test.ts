@@ -8,7 +8,7 @@ import { managerSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 import { cloneSetOf, now, podOf, revisionOf } from './fixtures.ts';
 import { planRollout } from './plan.ts';
-import { act, tend, worldOf } from './rehearsal.ts';
+import { createSimulation, reconcileOnce, simulateKubelet } from './rehearsal.ts';
 
 const settings = managerSettings({ gates: featureGates() });
 const old = revisionOf('app:v1', 1);
@@ -22,10 +22,10 @@ function observe(spec: Partial<CloneSet['spec']>, pods: readonly Pod[] = three, 
     pods,
     claims: [],
     revisions: [old],
-    revisionNamed: () => undefined,
+    findRevision: () => undefined,
     nodeLabels: () => undefined,
     imagePullJobs: [],
-    budgetNamed: () => undefined,
+    findBudget: () => undefined,
   };
 }
 const rolling = (rollingUpdate: CloneSetRollingUpdate) => ({ updateStrategy: { rollingUpdate } });
@@ -104,27 +104,27 @@ test('a rollout plan has the reason why a Pod is recreated', () => {
   assert.deepEqual(waves[0]?.[0], { pod: 'a', does: 'replace', why: 'spec.containers.0.workingDir is added' });
 });
 
-const blocked: { name: string; observed: Observed; says: readonly string[] }[] = [
-  { name: 'nothing', observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })), says: [] },
+const blocked: { name: string; observed: Observed; expected: readonly string[] }[] = [
+  { name: 'nothing', observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })), expected: [] },
   {
     name: 'a pause',
     observed: observe(rolling({ ...inPlace, paused: true })),
-    says: ['paused: a, b, c are not updated'],
+    expected: ['paused: a, b, c are not updated'],
   },
   {
     name: 'a partition',
     observed: observe(rolling({ partition: 3 })),
-    says: ['partition: a, b, c stay at their revision'],
+    expected: ['partition: a, b, c stay at their revision'],
   },
   {
     name: 'the OnDelete strategy',
     observed: observe({ updateStrategy: { type: 'OnDelete' } }),
-    says: ['OnDelete: a, b, c stay until they are deleted'],
+    expected: ['OnDelete: a, b, c stay until they are deleted'],
   },
   {
     name: 'an unavailable Pod',
     observed: observe(rolling({ ...inPlace, maxUnavailable: 1 }), [three[0]!, podOf({ name: 'b', isReady: false })]),
-    says: ['b is not available: container main is not ready', 'no more than 1 Pods may be unavailable'],
+    expected: ['b is not available: container main is not ready', 'no more than 1 Pods may be unavailable'],
   },
   {
     name: 'a hook',
@@ -135,11 +135,12 @@ const blocked: { name: string; observed: Observed; says: readonly string[] }[] =
       },
       [podOf({ name: 'a', state: 'PreparingUpdate', finalizers: ['example.com/drain'] })],
     ),
-    says: ['inPlaceUpdate hook blocks a'],
+    expected: ['inPlaceUpdate hook blocks a'],
   },
 ];
-for (const { name, observed, says } of blocked) {
-  test(`a rollout is blocked by ${name}`, () => assert.deepEqual(planRollout(observed, settings, now).blockers, says));
+for (const { name, observed, expected } of blocked) {
+  test(`a rollout is blocked by ${name}`, () =>
+    assert.deepEqual(planRollout(observed, settings, now).blockers, expected));
 }
 
 test('a rollout that exceeds its deadline records its blockers, once, and only with the annotation', () => {
@@ -149,7 +150,7 @@ test('a rollout that exceeds its deadline records its blockers, once, and only w
     reason: 'CloneSetUpdated',
     lastUpdateTime: '2026-01-01T11:00:00Z',
   } as const;
-  const told = (annotations: object, condition: object = late) => {
+  const events = (annotations: object, condition: object = late) => {
     const spec = { ...rolling({ ...inPlace, maxUnavailable: 1 }), progressDeadlineSeconds: 60 };
     const { cloneSet, ...rest } = observe(spec, [podOf({ name: 'a', isReady: false, image: 'app:v2' })], annotations);
     const status = { ...cloneSet.status, conditions: [condition] } as CloneSetStatus;
@@ -157,11 +158,11 @@ test('a rollout that exceeds its deadline records its blockers, once, and only w
   };
   const asked = { 'apps.kruise.io/report-rollout-blockers': 'true' };
   assert.deepEqual(
-    told(asked)?.map(({ reason, message }) => `${reason}: ${message}`),
+    events(asked)?.map(({ reason, message }) => `${reason}: ${message}`),
     ['RolloutStuck: a is not available: container main is not ready'],
   );
-  assert.deepEqual(told({}), []);
-  assert.deepEqual(told(asked, { ...late, status: 'False', reason: 'ProgressDeadlineExceeded' }), []);
+  assert.deepEqual(events({}), []);
+  assert.deepEqual(events(asked, { ...late, status: 'False', reason: 'ProgressDeadlineExceeded' }), []);
 });
 
 test('with in-place updates before surge there is never an excess Pod, and every rollout finishes', () => {
@@ -176,11 +177,11 @@ test('with in-place updates before surge there is never an excess Pod, and every
       const before = observe(rolling({ ...inPlace, ...asked }), pods, {
         'apps.kruise.io/in-place-before-surge': 'true',
       });
-      const world = worldOf(before, now);
+      const world = createSimulation(before, now);
       for (let idle = 0, round = 0; idle < 3; round++) {
         assert.ok(round < 200, 'the rollout does not finish');
-        idle = act(world, settings).length > 0 ? 0 : idle + 1;
-        for (const name of world.pods.keys()) tend(world, name);
+        idle = reconcileOnce(world, settings).length > 0 ? 0 : idle + 1;
+        for (const name of world.pods.keys()) simulateKubelet(world, name);
         assert.deepEqual(
           [...world.pods.keys()],
           pods.map(({ metadata }) => metadata.name),

@@ -8,8 +8,8 @@ import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { revisionLabelOf } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { blockersOf } from './blockers.ts';
-import { type Observed, survey } from './decide.ts';
-import { act, observedIn, tend, type World, worldOf } from './rehearsal.ts';
+import { deriveState, type Observed } from './decide.ts';
+import { createSimulation, observeSimulation, reconcileOnce, type Simulation, simulateKubelet } from './rehearsal.ts';
 import { nameOf } from './situation.ts';
 import { taskOf } from './update-pod.ts';
 
@@ -26,7 +26,7 @@ export type RolloutPlan = {
   /** Steps that happen together. Each wave starts when all Pods of the previous wave are available. */
   readonly waves: readonly (readonly PlannedStep[])[];
   /** Set where `waves` has all waves, and not just the first ones. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** Current blockers of the rollout, one sentence each. */
   readonly blockers: readonly string[];
 };
@@ -37,61 +37,69 @@ export type RolloutPlan = {
  */
 const maxWaves = 100;
 /** Limit of consecutive reconciles without a step: updates in progress, lifecycle states that change. */
-const maxIdlePasses = 20;
+const maxIdleReconciles = 20;
 
 export function planRollout(observed: Observed, settings: ManagerSettings, now: Instant): RolloutPlan {
-  const { situation, plan } = survey(observed, settings, now);
-  const world = worldOf(observed, now);
+  const { state, plan } = deriveState(observed, settings, now);
+  const simulation = createSimulation(observed, now);
   const waves: PlannedStep[][] = [[]];
-  let idlePasses = 0;
-  while (idlePasses < maxIdlePasses && waves.length <= maxWaves) {
-    const before = observedIn(world);
-    const actions = act(world, settings);
-    const steps = actions.flatMap((action) => stepOf(action, before, world, settings));
+  let idleReconciles = 0;
+  while (idleReconciles < maxIdleReconciles && waves.length <= maxWaves) {
+    const before = observeSimulation(simulation);
+    const actions = reconcileOnce(simulation, settings);
+    const steps = actions.flatMap((action) => stepOf(action, before, simulation, settings));
     waves.at(-1)!.push(...steps);
-    idlePasses = steps.length > 0 ? 0 : idlePasses + 1;
+    idleReconciles = steps.length > 0 ? 0 : idleReconciles + 1;
     if (actions.length > 0) continue;
-    const isSettled = !comeUp(world);
+    const isSettled = !makePodsReady(simulation);
     if (waves.at(-1)!.length > 0) waves.push([]);
     if (isSettled) break;
   }
   return {
     revision: nameOf(plan.update),
     waves: waves.filter((wave) => wave.length > 0).slice(0, maxWaves),
-    isWhole: waves.length <= maxWaves,
-    blockers: blockersOf(situation),
+    isComplete: waves.length <= maxWaves,
+    blockers: blockersOf(state),
   };
 }
 
 /** Makes all Pods ready and advances the clock until they are available; returns whether any Pod changed. */
-function comeUp(world: World): boolean {
-  const before = new Map(world.pods);
-  for (const name of world.pods.keys()) tend(world, name);
-  const { minReadySeconds = 0, updateStrategy } = world.cloneSet.spec;
+function makePodsReady(simulation: Simulation): boolean {
+  const before = new Map(simulation.pods);
+  for (const name of simulation.pods.keys()) simulateKubelet(simulation, name);
+  const { minReadySeconds = 0, updateStrategy } = simulation.cloneSet.spec;
   const { gracePeriodSeconds = 0 } = updateStrategy?.rollingUpdate?.inPlaceUpdateStrategy ?? {};
-  world.time += (minReadySeconds + gracePeriodSeconds + 1) * 1000;
-  return [...world.pods].some(([name, pod]) => !isSame(pod, before.get(name)));
+  simulation.time += (minReadySeconds + gracePeriodSeconds + 1) * 1000;
+  return [...simulation.pods].some(([name, pod]) => !isSame(pod, before.get(name)));
 }
 
 /** Converts an action to a step of the plan. The continuation of a previous step is not a step. */
-function stepOf(action: Action, before: Observed, world: World, settings: ManagerSettings): readonly PlannedStep[] {
+function stepOf(
+  action: Action,
+  before: Observed,
+  simulation: Simulation,
+  settings: ManagerSettings,
+): readonly PlannedStep[] {
   if (action.type === 'record' || action.type === 'effect' || action.object.kind !== 'Pod') return [];
   const pod = action.object.metadata.name ?? '';
   if (action.type === 'create') return [{ pod, does: 'create' }];
   if (action.type === 'remove') return [{ pod, does: 'delete' }];
-  const was = before.pods.find(({ metadata }) => metadata.name === pod);
-  const is = world.pods.get(pod);
+  const podBefore = before.pods.find(({ metadata }) => metadata.name === pod);
+  const podAfter = simulation.pods.get(pod);
   // Where two writes affect one Pod, only the write of the Pod itself is a step.
-  if (!was || !is || isBeingDeleted(was) || (action.type === 'patch' && action.subresource)) return [];
-  if (revisionLabelOf(was) !== revisionLabelOf(is)) return [{ pod, does: 'update in place' }];
-  if (isMarked(is) && !isMarked(was)) {
-    const { situation } = survey(before, settings, world.time);
-    const task = taskOf(situation, world.cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, situation.update);
-    const why = task.obstacleFor(was);
+  if (!podBefore || !podAfter || isBeingDeleted(podBefore) || (action.type === 'patch' && action.subresource))
+    return [];
+  if (revisionLabelOf(podBefore) !== revisionLabelOf(podAfter)) return [{ pod, does: 'update in place' }];
+  if (isMarked(podAfter) && !isMarked(podBefore)) {
+    const { state } = deriveState(before, settings, simulation.time);
+    const task = taskOf(state, simulation.cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, state.update);
+    const why = task.obstacleFor(podBefore);
     return [{ pod, does: 'replace', ...(why === undefined ? {} : { why }) }];
   }
-  const isAsked = ['PreparingUpdate', 'PreparingDelete'].includes(lifecycleStateOf(is) ?? '');
-  return isAsked && lifecycleStateOf(was) !== lifecycleStateOf(is) ? [{ pod, does: 'ask the hook' }] : [];
+  const isHookPending = ['PreparingUpdate', 'PreparingDelete'].includes(lifecycleStateOf(podAfter) ?? '');
+  return isHookPending && lifecycleStateOf(podBefore) !== lifecycleStateOf(podAfter)
+    ? [{ pod, does: 'ask the hook' }]
+    : [];
 }
 
 function isMarked({ metadata }: Pod): boolean {

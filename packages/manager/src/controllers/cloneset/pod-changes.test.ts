@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { featureGates } from '../../feature-gates.ts';
 import { cloneSetOf, podOf } from './fixtures.ts';
-import { isOfNoConcern } from './pod-changes.ts';
+import { isIgnorablePodUpdate } from './pod-changes.ts';
 
 const gates = featureGates();
 const previous = podOf({ name: 'a' });
@@ -58,6 +58,6 @@ const cases: { is: string; object: Pod; matters: boolean; set?: typeof hooked }[
 ];
 for (const { is, object, matters, set = cloneSetOf() } of cases) {
   test(`${is} ${matters ? 'enqueues' : 'does not enqueue'} the CloneSet`, () => {
-    assert.equal(isOfNoConcern({ previous, object }, set, gates), !matters);
+    assert.equal(isIgnorablePodUpdate({ previous, object }, set, gates), !matters);
   });
 }

@@ -16,7 +16,7 @@ type Change = { readonly previous: Pod; readonly object: Pod };
 /**
  * Reports whether a Pod update needs no reconcile of the CloneSet. Updates are never ignored for an unknown CloneSet.
  */
-export function isOfNoConcern(change: Change, cloneSet: CloneSet | undefined, gates: FeatureGates): boolean {
+export function isIgnorablePodUpdate(change: Change, cloneSet: CloneSet | undefined, gates: FeatureGates): boolean {
   const { previous, object } = change;
   return (
     cloneSet !== undefined &&
@@ -26,12 +26,12 @@ export function isOfNoConcern(change: Change, cloneSet: CloneSet | undefined, ga
     previous.metadata.deletionTimestamp === object.metadata.deletionTimestamp &&
     isPodReady(previous) === isPodReady(object) &&
     isPodActive(previous) === isPodActive(object) &&
-    !hasOtherHooks(change, cloneSet) &&
+    !hasChangedHooks(change, cloneSet) &&
     !mayHaveBeenUpdated(object, gates)
   );
 }
 
-function hasOtherHooks({ previous, object }: Change, { spec }: CloneSet): boolean {
+function hasChangedHooks({ previous, object }: Change, { spec }: CloneSet): boolean {
   const { preDelete, inPlaceUpdate, preNormal } = spec.lifecycle ?? {};
   const finalizers = [preDelete, inPlaceUpdate, preNormal].flatMap((hook) => hook?.finalizersHandler ?? []);
   const has = ({ metadata }: Pod, finalizer: string) => metadata.finalizers?.includes(finalizer) ?? false;
@@ -42,6 +42,6 @@ function hasOtherHooks({ previous, object }: Change, { spec }: CloneSet): boolea
 function mayHaveBeenUpdated(pod: Pod, gates: FeatureGates): boolean {
   const isWaiting = hasReadinessGate(pod, inPlaceUpdateReadyCondition) || lifecycleStateOf(pod) !== 'Normal';
   if (!isWaiting || !isBatchDone(pod, gates)) return false;
-  const isTold = isConditionTrue(pod.status?.conditions, inPlaceUpdateReadyCondition);
-  return !isTold || gates.InPlaceWorkloadVerticalScaling;
+  const isUpdateReady = isConditionTrue(pod.status?.conditions, inPlaceUpdateReadyCondition);
+  return !isUpdateReady || gates.InPlaceWorkloadVerticalScaling;
 }

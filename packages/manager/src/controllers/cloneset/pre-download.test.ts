@@ -45,16 +45,16 @@ function done({
     pods: Array.from({ length: replicas }, (_, index) => podOf({ name: `p${index}` })),
     claims: [],
     revisions,
-    revisionNamed: () => undefined,
+    findRevision: () => undefined,
     nodeLabels: () => undefined,
     imagePullJobs: jobs,
-    budgetNamed: () => undefined,
+    findBudget: () => undefined,
   };
   const settings = managerSettings({ gates: featureGates({ PreDownloadImageForInPlaceUpdate: isOn }) });
   return decide(observed, settings, now).actions.filter((action) => 'isOptional' in action && action.isOptional);
 }
 
-function said(actions: readonly Action[]): readonly string[] {
+function formatAction(actions: readonly Action[]): readonly string[] {
   return actions.map((action) => {
     if (action.type === 'create' || action.type === 'remove') return `${action.type} ${action.object.metadata.name}`;
     const { metadata } = (action as { readonly patch: { readonly metadata: { readonly labels: object } } }).patch;
@@ -98,7 +98,7 @@ const cases: { is: string; world: World; does: readonly string[] }[] = [
 ];
 for (const { is, world, does } of cases) {
   test(`images ${is}`, () => {
-    assert.deepEqual(said(done(world)), does);
+    assert.deepEqual(formatAction(done(world)), does);
   });
 }
 
@@ -128,5 +128,5 @@ test('ImagePullJobs are deleted when the update is complete', () => {
     metadata: { name: 'job' },
   } as ImagePullJob;
   const known = { ...status, currentRevision: v2.metadata.name ?? '' };
-  assert.deepEqual(said(done({ known, jobs: [left] })), ['remove job']);
+  assert.deepEqual(formatAction(done({ known, jobs: [left] })), ['remove job']);
 });

@@ -1,4 +1,4 @@
-import { type Action, optional, remove } from '@kruise/client/actions';
+import { type Action, asOptional, remove } from '@kruise/client/actions';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { wholePercentValue } from '../../percent.ts';
 import {
@@ -9,13 +9,13 @@ import {
 } from '../../predownload/pre-download.ts';
 import { ownerOf } from './instances.ts';
 import { defaultMaxUnavailable, partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { nameOf, type State } from './situation.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
-export function preDownloadImages(situation: Situation): readonly Action[] {
-  const { cloneSet, settings, current, update, imagePullJobs } = situation;
+export function preDownloadImages(state: State): readonly Action[] {
+  const { cloneSet, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => optional(remove(job)));
+  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => asOptional(remove(job)));
   if (isPreDownloadSettled(update)) return [];
   const rolling = cloneSet.spec.updateStrategy?.rollingUpdate;
   const strategy = rolling?.inPlaceUpdateStrategy;
@@ -24,7 +24,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
   if (ready < (strategy?.imagePreDownloadMinUpdatedReadyPods ?? 0)) return [];
   const partition = partitionOf(rolling?.partition, replicasOf(cloneSet.spec));
   if (partition === undefined) return [];
-  if (!isWorthwhile(situation, partition)) return [ignorePreDownload(update)];
+  if (!isWorthwhile(state, partition)) return [ignorePreDownload(update)];
   return preDownload({
     workload: cloneSet,
     owner: ownerOf(cloneSet),
@@ -39,7 +39,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
  * Reports whether a pre-download pays off: not where Pods are recreated anyway, there are few Pods, or all are updated
  * at once.
  */
-function isWorthwhile({ cloneSet, settings, current, update }: Situation, partition: number): boolean {
+function isWorthwhile({ cloneSet, settings, current, update }: State, partition: number): boolean {
   const { podUpdatePolicy = 'ReCreate', maxUnavailable = defaultMaxUnavailable } =
     cloneSet.spec.updateStrategy?.rollingUpdate ?? {};
   const replicas = replicasOf(cloneSet.spec);

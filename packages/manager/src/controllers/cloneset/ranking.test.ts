@@ -4,8 +4,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import { newRevision, podTemplateData } from '@kruise/machinery/controller-revision';
 import { isAvailable } from '../../pod-availability.ts';
 import { now, owner, podOf, templateOf } from './fixtures.ts';
-import { inOrderOfSparing } from './ranking.ts';
-import type { Situation } from './situation.ts';
+import { rankForScaleIn } from './ranking.ts';
+import type { State } from './situation.ts';
 
 const zones: { readonly [node: string]: string } = { n1: 'a', n2: 'a', n3: 'b' };
 
@@ -20,13 +20,13 @@ function orderOf(pods: readonly Pod[], keys: readonly string[] = [], minReadySec
     ...template,
     spec: { ...template.spec!, ...(keys.length > 0 ? { topologySpreadConstraints } : {}) },
   };
-  const situation: Pick<Situation, 'update' | 'nodeLabels' | 'isAvailable'> = {
+  const state: Pick<State, 'update' | 'nodeLabels' | 'isAvailable'> = {
     update: newRevision(owner, { data: podTemplateData(spread) }, { revision: 1 }),
     nodeLabels: (node) => ({ zone: zones[node] ?? '', 'kubernetes.io/hostname': node }),
     isAvailable: (pod) => isAvailable(pod, minReadySeconds, now),
   };
   // The ranking uses only these fields.
-  return inOrderOfSparing(situation as Situation, pods)
+  return rankForScaleIn(state as State, pods)
     .map(({ metadata }) => metadata.name)
     .join(' ');
 }

@@ -5,14 +5,14 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
-import type { Situation } from './situation.ts';
+import type { State } from './situation.ts';
 
 type Rank = (pod: Pod) => number;
 
-export function inOrderOfSparing({ update, nodeLabels, isAvailable }: Situation, pods: readonly Pod[]): readonly Pod[] {
+export function rankForScaleIn({ update, nodeLabels, isAvailable }: State, pods: readonly Pod[]): readonly Pod[] {
   const constraints = podTemplateOf(update)?.spec?.topologySpreadConstraints ?? [];
   const onNode = rankOnNode(pods, isAvailable);
-  const crowdingOf =
+  const rankOf =
     constraints.length > 0
       ? rankInTopologies(
           pods,
@@ -20,7 +20,7 @@ export function inOrderOfSparing({ update, nodeLabels, isAvailable }: Situation,
           { nodeLabels, isAvailable, onNode },
         )
       : onNode;
-  return rankForDeletion(pods, { isAvailable, crowdingOf });
+  return rankForDeletion(pods, { isAvailable, rankOf });
 }
 
 /** Ranks the Pods of each node: the first Pod to delete has the highest rank, the last Pod has rank 0. */
@@ -34,7 +34,7 @@ function rankOnNode(pods: readonly Pod[], isAvailable: (pod: Pod) => boolean): R
   return (pod) => ranks.get(pod) ?? 0;
 }
 
-type Topologies = Pick<Situation, 'nodeLabels' | 'isAvailable'> & { readonly onNode: Rank };
+type Topologies = Pick<State, 'nodeLabels' | 'isAvailable'> & { readonly onNode: Rank };
 
 /**
  * Ranks the Pods in each topology domain: the first Pod to delete has the highest rank. More domains give more weight.
@@ -47,7 +47,7 @@ function rankInTopologies(pods: readonly Pod[], keys: readonly string[], by: Top
     const weight = Math.log(domains.size + 2);
     for (const group of domains.values()) {
       // Within a host every Pod is on the same node.
-      const crowding = key === 'kubernetes.io/hostname' ? {} : { crowdingOf: by.onNode };
+      const crowding = key === 'kubernetes.io/hostname' ? {} : { rankOf: by.onNode };
       const order = rankForDeletion(group, { isAvailable: by.isAvailable, ...crowding });
       for (const [position, pod] of order.entries()) {
         ranks.set(pod, (ranks.get(pod) ?? 0) + (order.length - position) * weight);

@@ -18,7 +18,7 @@ import { podType } from '../../patch-pod.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 
-export type World = {
+export type Simulation = {
   cloneSet: CloneSet;
   readonly pods: Map<string, Pod>;
   readonly revisions: Map<string, ControllerRevision>;
@@ -27,7 +27,7 @@ export type World = {
   time: Instant;
 };
 
-export function worldOf(observed: Observed, time: Instant): World {
+export function createSimulation(observed: Observed, time: Instant): Simulation {
   const { cloneSet, pods, revisions, ...rest } = observed;
   const byName = <T extends { readonly metadata: { readonly name?: string } }>(objects: readonly T[]) =>
     new Map(objects.map((each) => [each.metadata.name ?? '', each]));
@@ -35,28 +35,28 @@ export function worldOf(observed: Observed, time: Instant): World {
 }
 
 /** Returns the simulated objects as a controller observes them. */
-export function observedIn({ cloneSet, pods, revisions, rest }: World): Observed {
+export function observeSimulation({ cloneSet, pods, revisions, rest }: Simulation): Observed {
   return {
     ...rest,
     cloneSet,
     pods: [...pods.values()],
     revisions: [...revisions.values()],
-    revisionNamed: (name) => revisions.get(name) ?? rest.revisionNamed(name),
+    findRevision: (name) => revisions.get(name) ?? rest.findRevision(name),
   };
 }
 
 /** Advances the clock by a second, decides, and applies the actions; returns the actions without events. */
-export function act(world: World, settings: ManagerSettings): readonly Action[] {
-  world.time += 1000;
-  const { actions, status } = decide(observedIn(world), settings, world.time);
-  for (const action of actions) carryOut(world, action);
+export function reconcileOnce(simulation: Simulation, settings: ManagerSettings): readonly Action[] {
+  simulation.time += 1000;
+  const { actions, status } = decide(observeSimulation(simulation), settings, simulation.time);
+  for (const action of actions) applyAction(simulation, action);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof status === 'function' ? status(outcome) : status;
-  if (reported) world.cloneSet = { ...world.cloneSet, status: reported };
+  if (reported) simulation.cloneSet = { ...simulation.cloneSet, status: reported };
   return actions.filter(({ type }) => type !== 'record');
 }
 
-function carryOut({ pods, revisions, time }: World, action: Action): void {
+function applyAction({ pods, revisions, time }: Simulation, action: Action): void {
   if (action.type === 'record' || action.type === 'effect') return;
   const { kind, metadata } = action.object;
   const name = metadata.name ?? '';
@@ -83,11 +83,11 @@ function carryOut({ pods, revisions, time }: World, action: Action): void {
  * Simulates the kubelet, which runs the Pod's containers and reports the Pod as ready, and the handlers of lifecycle
  * hooks.
  */
-export function tend(world: World, name: string): void {
-  const pod = world.pods.get(name);
+export function simulateKubelet(simulation: Simulation, name: string): void {
+  const pod = simulation.pods.get(name);
   if (!pod) return;
   const isOpen = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition)?.status === 'True';
-  const lastTransitionTime = formatTime(world.time);
+  const lastTransitionTime = formatTime(simulation.time);
   const condition = (type: string, isTrue: boolean): PodCondition => {
     const status = isTrue ? 'True' : 'False';
     const previous = findCondition(pod.status?.conditions, type);
@@ -95,8 +95,8 @@ export function tend(world: World, name: string): void {
   };
   const gates = (pod.status?.conditions ?? []).filter(({ type }) => !['ContainersReady', 'Ready'].includes(type));
   const known = new Map(pod.status?.containerStatuses?.map((each) => [each.name, each]));
-  const hooked = withHooks(pod, world.cloneSet.spec.lifecycle ?? {});
-  world.pods.set(name, {
+  const hooked = runHooks(pod, simulation.cloneSet.spec.lifecycle ?? {});
+  simulation.pods.set(name, {
     ...hooked,
     spec: { ...pod.spec!, nodeName: pod.spec?.nodeName ?? 'node' },
     status: {
@@ -115,28 +115,28 @@ export function tend(world: World, name: string): void {
 
 type Hooks = NonNullable<CloneSet['spec']['lifecycle']>;
 
-function withHooks(pod: Pod, { inPlaceUpdate, preDelete, preNormal }: Hooks): Pod {
+function runHooks(pod: Pod, { inPlaceUpdate, preDelete, preNormal }: Hooks): Pod {
   switch (lifecycleStateOf(pod)) {
     case 'PreparingNormal':
-      return hook(pod, preNormal);
+      return addHook(pod, preNormal);
     case 'PreparingUpdate':
-      return unhook(pod, inPlaceUpdate);
+      return removeHook(pod, inPlaceUpdate);
     case 'Updated':
-      return hook(pod, inPlaceUpdate);
+      return addHook(pod, inPlaceUpdate);
     case 'PreparingDelete':
-      return unhook(pod, preDelete);
+      return removeHook(pod, preDelete);
     default:
       return pod;
   }
 }
 
-function hook(pod: Pod, { labelsHandler = {}, finalizersHandler = [] }: LifecycleHook = {}): Pod {
+function addHook(pod: Pod, { labelsHandler = {}, finalizersHandler = [] }: LifecycleHook = {}): Pod {
   const { labels, finalizers = [], ...metadata } = pod.metadata;
   const held = [...new Set([...finalizers, ...finalizersHandler])];
   return { ...pod, metadata: { ...metadata, labels: { ...labels, ...labelsHandler }, finalizers: held } };
 }
 
-function unhook(pod: Pod, { labelsHandler = {}, finalizersHandler = [] }: LifecycleHook = {}): Pod {
+function removeHook(pod: Pod, { labelsHandler = {}, finalizersHandler = [] }: LifecycleHook = {}): Pod {
   const { labels = {}, finalizers = [], ...metadata } = pod.metadata;
   const left = Object.fromEntries(Object.entries(labels).filter(([key]) => !(key in labelsHandler)));
   return {

@@ -11,13 +11,13 @@ import { allFeatureGates, featureGates } from '../../feature-gates.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { managerSettings } from '../../settings.ts';
 import { cloneSetOf, now, podOf, revisionOf, templateOf } from './fixtures.ts';
-import { act, tend, type World, worldOf } from './rehearsal.ts';
+import { createSimulation, reconcileOnce, type Simulation, simulateKubelet } from './rehearsal.ts';
 
 const settings = managerSettings({
   gates: featureGates({ ...allFeatureGates, PreDownloadImageForInPlaceUpdate: false }),
 });
 
-function rolloutOf(replicas: number, rolling: CloneSetRollingUpdate): World {
+function rolloutOf(replicas: number, rolling: CloneSetRollingUpdate): Simulation {
   const old = revisionOf('app:v1', 1);
   const names = Array.from({ length: replicas }, (_, index) => `pod-${index}`);
   const cloneSet = cloneSetOf({ replicas, updateStrategy: { rollingUpdate: rolling } });
@@ -27,16 +27,16 @@ function rolloutOf(replicas: number, rolling: CloneSetRollingUpdate): World {
     pods: names.map((name) => podOf({ name })),
     claims: [],
     revisions: [old],
-    revisionNamed: () => undefined,
+    findRevision: () => undefined,
     nodeLabels: () => undefined,
     imagePullJobs: [],
-    budgetNamed: () => undefined,
+    findBudget: () => undefined,
   };
-  return worldOf(observed, now);
+  return createSimulation(observed, now);
 }
 
 /** Returns the number of actions. */
-const step = (world: World) => act(world, settings).length;
+const step = (world: Simulation) => reconcileOnce(world, settings).length;
 
 const isReady = ({ status }: Pod) =>
   findCondition(status?.conditions, 'Ready')?.status === 'True' &&
@@ -78,10 +78,10 @@ test('an update respects its limits at every step, and ends with all Pods beyond
         check();
         const names = [...world.pods.keys()];
         if (did > 0) {
-          tend(world, names[(order[turn++ % order.length] ?? 0) % names.length] ?? '');
+          simulateKubelet(world, names[(order[turn++ % order.length] ?? 0) % names.length] ?? '');
           idle = 0;
         } else {
-          for (const name of names) tend(world, name);
+          for (const name of names) simulateKubelet(world, name);
           idle++;
         }
       }
@@ -111,20 +111,20 @@ test('a new CloneSet becomes available, and then needs no more actions', () => {
         assert.ok(scaleMax === null || unready <= scaleMax);
         const did = step(world);
         idle = did === 0 ? idle + 1 : 0;
-        if (did === 0) for (const name of world.pods.keys()) tend(world, name);
+        if (did === 0) for (const name of world.pods.keys()) simulateKubelet(world, name);
       }
       assert.equal(world.pods.size, replicas);
     }),
   );
 });
 
-type Deed = {
+type UserAction = {
   readonly round: number;
   readonly does: 'mark' | 'kill' | 'scale' | 'update' | 'hold back';
   readonly by: number;
 };
 
-const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
+const userActions: fc.Arbitrary<readonly UserAction[]> = fc.array(
   fc.record({
     round: fc.nat(25),
     does: fc.constantFrom('mark', 'kill', 'scale', 'update', 'hold back'),
@@ -134,7 +134,7 @@ const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
 );
 
 /** Applies a user's action during the rollout. */
-function meddle(world: World, { does, by }: Deed): void {
+function applyUserAction(world: Simulation, { does, by }: UserAction): void {
   const { cloneSet, pods } = world;
   const [name = '', pod] = [...pods][by % pods.size] ?? [];
   const change = (spec: Partial<CloneSet['spec']>) => {
@@ -166,14 +166,14 @@ function hookedTemplate(image: string): CloneSet['spec']['template'] {
 
 test('with any concurrent user action, no Pod is disrupted beyond the limits, and the rollout finishes', () => {
   fc.assert(
-    fc.property(plan, deeds, hooks, ({ replicas, order, ...rolling }, meanwhile, lifecycle) => {
+    fc.property(plan, userActions, hooks, ({ replicas, order, ...rolling }, meanwhile, lifecycle) => {
       const world = rolloutOf(0, rolling);
       const spec = { ...world.cloneSet.spec, replicas, lifecycle, template: hookedTemplate('app:v1') };
       world.cloneSet = { ...world.cloneSet, spec };
       let turn = 0;
       for (let round = 0, idle = 0; idle < 3 || round <= 25; round++) {
         assert.ok(round < 400, 'the rollout does not finish');
-        for (const deed of meanwhile) if (deed.round === round) meddle(world, deed);
+        for (const userAction of meanwhile) if (userAction.round === round) applyUserAction(world, userAction);
         const least = (world.cloneSet.spec.replicas ?? 0) - rolling.maxUnavailable;
         const before = [...world.pods.keys()].filter((name) => isInService(world.pods.get(name)));
         const did = step(world);
@@ -181,7 +181,7 @@ test('with any concurrent user action, no Pod is disrupted beyond the limits, an
         assert.ok(left === before.length || left >= least, `${left} of ${before.length} are left, and ${least} needed`);
         const names = [...world.pods.keys()];
         const isTurn = (index: number) => did === 0 || index === (order[turn % order.length] ?? 0) % names.length;
-        for (const name of names.filter((_, index) => isTurn(index))) tend(world, name);
+        for (const name of names.filter((_, index) => isTurn(index))) simulateKubelet(world, name);
         idle = did === 0 ? idle + 1 : 0;
         turn++;
       }

@@ -11,7 +11,7 @@ import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import type { Counting } from './numbers.ts';
 
-export type Situation = {
+export type State = {
   readonly settings: ManagerSettings;
   readonly now: Instant;
   readonly cloneSet: CloneSet;
@@ -32,14 +32,14 @@ export type Situation = {
   /** Returns the labels of a node; undefined where the node is unknown. */
   readonly nodeLabels: (name: string) => { readonly [label: string]: string } | undefined;
   /** Finds a PodUnavailableBudget by name in the CloneSet's namespace. */
-  readonly budgetNamed: (name: string) => PodUnavailableBudget | undefined;
+  readonly findBudget: (name: string) => PodUnavailableBudget | undefined;
   readonly isUpdated: (pod: Pod) => boolean;
   /** Like `isUpdated`, but Pods that are about to be updated may count as well. */
   readonly isUpdatedForScaling: (pod: Pod) => boolean;
   readonly isAvailable: (pod: Pod) => boolean;
   readonly isSpecifiedDelete: (pod: Pod) => boolean;
   /** Set where all outdated Pods can be updated in place, and in-place updates come before surge Pods. */
-  readonly sparesSurge: boolean;
+  readonly skipsSurge: boolean;
 };
 
 export function nameOf({ metadata }: ControllerRevision): string {
@@ -47,13 +47,13 @@ export function nameOf({ metadata }: ControllerRevision): string {
 }
 
 /** Returns the counting options, with a predicate for Pods at the update revision. */
-export function countingOf(situation: Situation, isNew: (pod: Pod) => boolean): Counting {
-  const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete, sparesSurge } = situation;
+export function countingOf(state: State, isUpdatedPod: (pod: Pod) => boolean): Counting {
+  const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete, skipsSurge } = state;
   return {
-    isNew,
+    isUpdatedPod,
     isAvailable,
     isSpecifiedDelete,
-    sparesSurge,
+    skipsSurge,
     canRollBack: settings.gates.CloneSetPartitionRollback && nameOf(current) !== nameOf(update),
     excludesPreparingDelete:
       settings.cloneSetExcludesPreparingDelete || (cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false),

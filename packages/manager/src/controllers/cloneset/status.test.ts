@@ -30,65 +30,65 @@ const cases: {
   status: CloneSetStatus;
   before?: CloneSetCondition;
   paused?: boolean;
-  says: string;
+  expected: string;
   requeue?: number | undefined;
 }[] = [
-  { is: 'all Pods are available', status: complete, says: 'True CloneSetAvailable' },
-  { is: 'an update is in progress', status: underWay, says: 'True CloneSetUpdated', requeue: 11 },
+  { is: 'all Pods are available', status: complete, expected: 'True CloneSetAvailable' },
+  { is: 'an update is in progress', status: underWay, expected: 'True CloneSetUpdated', requeue: 11 },
   {
     is: 'an update has been in progress for a while',
     status: underWay,
     before: progressing('CloneSetUpdated', 5),
-    says: 'True CloneSetUpdated',
+    expected: 'True CloneSetUpdated',
     requeue: 6,
   },
   {
     is: 'the deadline is reached',
     status: underWay,
     before: progressing('CloneSetUpdated', 10),
-    says: 'True CloneSetUpdated',
+    expected: 'True CloneSetUpdated',
   },
   {
     is: 'the deadline has passed',
     status: underWay,
     before: progressing('CloneSetUpdated', 11),
-    says: 'False ProgressDeadlineExceeded',
+    expected: 'False ProgressDeadlineExceeded',
   },
   {
     is: 'the deadline was exceeded before',
     status: underWay,
     before: progressing('ProgressDeadlineExceeded', 1),
-    says: 'False ProgressDeadlineExceeded',
+    expected: 'False ProgressDeadlineExceeded',
   },
   {
     is: 'the deadline was exceeded, but the update is complete',
     status: complete,
     before: progressing('ProgressDeadlineExceeded', 1),
-    says: 'True CloneSetAvailable',
+    expected: 'True CloneSetAvailable',
   },
   {
     is: 'a new update starts long after the last one',
     status: underWay,
     before: progressing('CloneSetAvailable', 999),
-    says: 'True CloneSetUpdated',
+    expected: 'True CloneSetUpdated',
     requeue: 11,
   },
   {
     is: 'an update is resumed',
     status: underWay,
     before: progressing('CloneSetPaused', 999),
-    says: 'True CloneSetUpdated',
+    expected: 'True CloneSetUpdated',
     requeue: 11,
   },
-  { is: 'an update is paused', status: underWay, paused: true, says: 'True CloneSetPaused' },
+  { is: 'an update is paused', status: underWay, paused: true, expected: 'True CloneSetPaused' },
   {
     is: 'the partition is reached',
     status: { ...underWay, expectedUpdatedReplicas: 1 },
-    says: 'True ProgressPartitionAvailable',
+    expected: 'True ProgressPartitionAvailable',
   },
 ];
-for (const { is, status, before, paused = false, says, requeue } of cases) {
-  test(`when ${is}, Progressing is ${says}`, () => {
+for (const { is, status, before, paused = false, expected, requeue } of cases) {
+  test(`when ${is}, Progressing is ${expected}`, () => {
     const cloneSet = cloneSetOf({
       replicas: 3,
       progressDeadlineSeconds: 10,
@@ -96,7 +96,7 @@ for (const { is, status, before, paused = false, says, requeue } of cases) {
     });
     const progress = withProgress(cloneSet, { ...status, ...(before ? { conditions: [before] } : {}) }, now);
     const [condition] = progress.status.conditions ?? [];
-    assert.equal(`${condition?.status} ${condition?.reason}`, says);
+    assert.equal(`${condition?.status} ${condition?.reason}`, expected);
     assert.equal(progress.requeueAfterSeconds, requeue);
   });
 }

@@ -5,13 +5,13 @@ import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { isRunningAndReady } from '../../pod-availability.ts';
 import { partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { nameOf, type State } from './situation.ts';
 
 /** Counts the Pods as observed, before the actions of this reconcile. */
-export function statusOf(situation: Situation, collisionCount: number): CloneSetStatus {
-  const { cloneSet, pods, current, update } = situation;
+export function statusOf(state: State, collisionCount: number): CloneSetStatus {
+  const { cloneSet, pods, current, update } = state;
   const { spec, metadata, status } = cloneSet;
-  const { all, updated } = tally(situation);
+  const { all, updated } = countPods(state);
   const replicas = replicasOf(spec);
   const rolling = spec.updateStrategy?.rollingUpdate;
   const partition = rolling ? partitionOf(rolling.partition, replicas) : 0;
@@ -40,19 +40,19 @@ function present<K extends string>(name: K, figure: number): { readonly [name in
   return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
-type Tally = { pods: number; ready: number; available: number };
+type PodCounts = { pods: number; ready: number; available: number };
 
 /** Visits every Pod once: thousands of Pods do not fit in the CPU caches. */
-function tally({ pods, isUpdated, isAvailable }: Situation): { readonly all: Tally; readonly updated: Tally } {
-  const all: Tally = { pods: 0, ready: 0, available: 0 };
-  const updated: Tally = { pods: 0, ready: 0, available: 0 };
+function countPods({ pods, isUpdated, isAvailable }: State): { readonly all: PodCounts; readonly updated: PodCounts } {
+  const all: PodCounts = { pods: 0, ready: 0, available: 0 };
+  const updated: PodCounts = { pods: 0, ready: 0, available: 0 };
   for (const pod of pods) {
     const isReady = isRunningAndReady(pod);
-    const isOfUse = isReady && isAvailable(pod);
+    const isAvailablePod = isReady && isAvailable(pod);
     for (const group of isUpdated(pod) ? [all, updated] : [all]) {
       group.pods++;
       if (isReady) group.ready++;
-      if (isOfUse) group.available++;
+      if (isAvailablePod) group.available++;
     }
   }
   return { all, updated };
@@ -62,34 +62,34 @@ function tally({ pods, isUpdated, isAvailable }: Situation): { readonly all: Tal
 type Progress = { readonly status: CloneSetStatus; readonly requeueAfterSeconds?: number };
 
 /** Deadline value that means "no deadline". */
-const never = 2147483647;
+const noDeadline = 2147483647;
 
 /** Returns the status with condition `Progressing`, or without the condition where the spec has no deadline. */
 export function withProgress({ spec }: CloneSet, status: CloneSetStatus, now: Instant): Progress {
   const deadline = spec.progressDeadlineSeconds;
-  if (deadline === undefined || deadline === never) {
+  if (deadline === undefined || deadline === noDeadline) {
     const conditions = withoutCondition(status.conditions, 'Progressing');
     return { status: conditions === (status.conditions ?? conditions) ? status : { ...status, conditions } };
   }
   const previous = findCondition(status.conditions, 'Progressing');
-  const elapsedOf = ({ lastUpdateTime }: CloneSetCondition) => (lastUpdateTime ? now - parseTime(lastUpdateTime) : 0);
+  const elapsedMsOf = ({ lastUpdateTime }: CloneSetCondition) => (lastUpdateTime ? now - parseTime(lastUpdateTime) : 0);
   // Only a rollout in progress can exceed its deadline: the clock starts with the update, not with the end of the last
   // update.
-  const isLate =
+  const isDeadlineExceeded =
     previous?.reason === 'ProgressDeadlineExceeded' ||
-    (previous?.reason === 'CloneSetUpdated' && elapsedOf(previous) > deadline * 1000);
-  const claim = progressOf(spec, status, isLate);
-  const reported = withCondition(status, { type: 'Progressing', ...claim }, now);
-  if (claim.reason !== 'CloneSetUpdated') return { status: reported };
-  const begun = findCondition(reported.conditions, 'Progressing');
-  const leftSeconds = Math.ceil(deadline - (begun ? elapsedOf(begun) : 0) / 1000);
+    (previous?.reason === 'CloneSetUpdated' && elapsedMsOf(previous) > deadline * 1000);
+  const progress = progressOf(spec, status, isDeadlineExceeded);
+  const reported = withCondition(status, { type: 'Progressing', ...progress }, now);
+  if (progress.reason !== 'CloneSetUpdated') return { status: reported };
+  const progressCondition = findCondition(reported.conditions, 'Progressing');
+  const leftSeconds = Math.ceil(deadline - (progressCondition ? elapsedMsOf(progressCondition) : 0) / 1000);
   // Timestamps have whole seconds, so one more second is surely past the deadline.
   return leftSeconds < 1 ? { status: reported } : { status: reported, requeueAfterSeconds: leftSeconds + 1 };
 }
 
-type Claim = Pick<CloneSetCondition, 'status'> & { readonly reason: string; readonly message: string };
+type ProgressState = Pick<CloneSetCondition, 'status'> & { readonly reason: string; readonly message: string };
 
-function progressOf(spec: CloneSet['spec'], status: CloneSetStatus, isLate: boolean): Claim {
+function progressOf(spec: CloneSet['spec'], status: CloneSetStatus, isDeadlineExceeded: boolean): ProgressState {
   const replicas = replicasOf(spec);
   const { updatedAvailableReplicas = 0, expectedUpdatedReplicas = 0, currentRevision, updateRevision = '' } = status;
   const counts = [status.replicas, status.updatedReplicas, updatedAvailableReplicas];
@@ -103,7 +103,7 @@ function progressOf(spec: CloneSet['spec'], status: CloneSetStatus, isLate: bool
     const message = 'CloneSet has been paused due to partition ready';
     return { status: 'True', reason: 'ProgressPartitionAvailable', message };
   }
-  if (isLate) {
+  if (isDeadlineExceeded) {
     const message = `CloneSet revision ${updateRevision} has timed out progressing`;
     return { status: 'False', reason: 'ProgressDeadlineExceeded', message };
   }

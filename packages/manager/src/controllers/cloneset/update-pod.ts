@@ -2,15 +2,15 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
-import { type Action, announced } from '@kruise/client/actions';
+import { type Action, withOutcomeEvents } from '@kruise/client/actions';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
-import { type Attempted, attemptUpdate } from '../../inplace/attempt.ts';
-import type { Way } from '../../inplace/permission.ts';
+import { type AttemptResult, attemptUpdate } from '../../inplace/attempt.ts';
+import type { UpdateType } from '../../inplace/permission.ts';
 import type { UpdateSpec } from '../../inplace/state.ts';
 import { inPlaceObstacle, updateSpecOf } from '../../inplace/update-spec.ts';
 import { isSpecifiedDelete, specifyDelete } from '../../specified-delete.ts';
 import { newInstanceIds, newPod } from './instances.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { nameOf, type State } from './situation.ts';
 
 /** Target revision of an update, and how Pods reach it. */
 export type Task = {
@@ -29,8 +29,8 @@ export type Task = {
 };
 
 /** Computes the changes once for each revision: thousands of Pods may be at the same revision. */
-export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, target: ControllerRevision): Task {
-  const { settings, revisions, revisionLabels, permissions } = situation;
+export function taskOf(state: State, rolling: CloneSetRollingUpdate, target: ControllerRevision): Task {
+  const { settings, revisions, revisionLabels, permissions } = state;
   const { podUpdatePolicy: policy = 'ReCreate', inPlaceUpdateStrategy } = rolling;
   const options = {
     gates: settings.gates,
@@ -44,9 +44,9 @@ export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, tar
     if (!known.has(from)) known.set(from, updateSpecOf(from, target, options));
     return known.get(from);
   };
-  const wayFor = (pod: Pod): Way => {
+  const wayFor = (pod: Pod): UpdateType => {
     const changes = policy === 'ReCreate' ? undefined : changesFor(pod);
-    const way = changes ? permissions.wayFor(pod, changes, policy) : 'ReCreate';
+    const way = changes ? permissions.updateTypeFor(pod, changes, policy) : 'ReCreate';
     if (way !== 'ReCreate' || policy === 'InPlaceOnly') return way;
     const fault = permissions.recreationFault(nameOf(target));
     return fault === undefined ? way : { fault };
@@ -72,15 +72,15 @@ export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, tar
   };
 }
 
-export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted {
+export function updatePod(state: State, pod: Pod, task: Task): AttemptResult {
   const spec = task.policy === 'ReCreate' ? undefined : task.specFor(pod);
   if (spec) {
-    const { cloneSet, now } = situation;
+    const { cloneSet, now } = state;
     const hook = cloneSet.spec.lifecycle?.inPlaceUpdate;
     const attempt = { workload: cloneSet, to: task.target, spec, hook, marksEveryPod: true };
-    return attemptUpdate(pod, attempt, situation, now);
+    return attemptUpdate(pod, attempt, state, now);
   }
-  if (task.policy !== 'InPlaceOnly') return { actions: replace(situation, pod, task.target) };
+  if (task.policy !== 'InPlaceOnly') return { actions: replace(state, pod, task.target) };
   const { name } = pod.metadata;
   return { actions: [], fault: `find Pod ${name} update strategy is InPlaceOnly but can not update in-place` };
 }
@@ -89,18 +89,18 @@ export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted
  * Marks a Pod for deletion, within the budget and after its hook. A dry run of the creation comes first: a policy that
  * refuses Pods of the revision would otherwise leave no replacement.
  */
-function replace(situation: Situation, pod: Pod, target: ControllerRevision): readonly Action[] {
-  const { cloneSet, permissions } = situation;
+function replace(state: State, pod: Pod, target: ControllerRevision): readonly Action[] {
+  const { cloneSet, permissions } = state;
   if (isSpecifiedDelete(pod)) return [];
   const why = `for update(revision ${nameOf(target)})`;
   const done = `successfully patch pod {name} specified-delete ${why}`;
   const failed = `failed to patch pod specified-delete {name} ${why}: {error}`;
-  const marking = announced(specifyDelete(pod), {
+  const marking = withOutcomeEvents(specifyDelete(pod), {
     about: cloneSet,
     done: { reason: 'SuccessfulUpdatePodReCreate', message: done },
     failed: { reason: 'FailedUpdatePodReCreate', message: failed },
   });
-  const recreation = { workload: cloneSet, revision: nameOf(target), pod: () => podOf(situation, target) };
+  const recreation = { workload: cloneSet, revision: nameOf(target), pod: () => podOf(state, target) };
   return permissions.beforeRecreation([marking], recreation);
 }
 
@@ -108,7 +108,7 @@ function replace(situation: Situation, pod: Pod, target: ControllerRevision): re
  * Returns a Pod as it would be created at a revision, with volumes for its PVCs: without the volumes, containers that
  * mount them would make the Pod invalid. The PVCs themselves need not exist.
  */
-function podOf({ cloneSet, revisionLabels, pods, now }: Situation, revision: ControllerRevision): Pod {
+function podOf({ cloneSet, revisionLabels, pods, now }: State, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? cloneSet.spec.template;
   const [id = ''] = newInstanceIds(cloneSet, 1, { pods, claims: [] }, now);
   return newPod(cloneSet, id, { template, revisionLabels: revisionLabels.labelsOf(nameOf(revision)) }, now);

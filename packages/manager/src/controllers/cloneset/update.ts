@@ -5,57 +5,57 @@ import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { type Action, patch } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
-import { askBudget, budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
+import { budgetNameOf, checkBudget } from '../../budget/pod-unavailable-budget.ts';
 import { earliestRequeue } from '../../earliest-requeue.ts';
-import type { Attempted } from '../../inplace/attempt.ts';
+import type { AttemptResult } from '../../inplace/attempt.ts';
 import { isInGrace } from '../../inplace/state.ts';
 import { type Refresh, refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { together } from '../../patch-pod.ts';
+import { mergePatches } from '../../patch-pod.ts';
 import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
-import { hasNode, isNew } from './new-pods.ts';
+import { hasNode, isNewlyCreated } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
-import { countingOf, nameOf, type Situation } from './situation.ts';
+import { countingOf, nameOf, type State } from './situation.ts';
 import { type Task, taskOf, updatePod } from './update-pod.ts';
 
-export function update(situation: Situation): Attempted {
-  const { updateStrategy } = situation.cloneSet.spec;
+export function update(state: State): AttemptResult {
+  const { updateStrategy } = state.cloneSet.spec;
   // Newly created Pods must become ready even if updates are paused or wait for deletions.
-  const refreshed = refreshPods(situation);
+  const refreshed = refreshPods(state);
   if (refreshed.actions.length > 0) return refreshed;
   const rolling = updateStrategy?.rollingUpdate;
   if (updateStrategy?.type === 'OnDelete' || rolling?.paused) return refreshed;
-  const updated = updatePods(situation, rolling ?? {});
+  const updated = updatePods(state, rolling ?? {});
   return { ...updated, ...earliestRequeue(refreshed.requeueAfterSeconds, updated.requeueAfterSeconds) };
 }
 
 /** Continues what is in progress for each Pod: its in-place update and its lifecycle state. */
-function refreshPods(situation: Situation): Attempted {
-  const { pods, now, cloneSet, settings } = situation;
+function refreshPods(state: State): AttemptResult {
+  const { pods, now, cloneSet, settings } = state;
   const { type, rollingUpdate = {} } = cloneSet.spec.updateStrategy ?? {};
   let moving: ReadonlySet<Pod> | undefined;
   // Pods that wait for an update which a raised partition has cancelled go back to serving traffic.
   const isUpdated = (pod: Pod) => {
-    moving ??= new Set(type === 'OnDelete' ? [] : moveOf(situation, rollingUpdate).pods);
+    moving ??= new Set(type === 'OnDelete' ? [] : selectUpdates(state, rollingUpdate).pods);
     return !moving.has(pod);
   };
   const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade: hasNode };
   const actions: Action[] = [];
-  let again: Pick<Refresh, 'requeueAfterSeconds'> = {};
+  let requeue: Pick<Refresh, 'requeueAfterSeconds'> = {};
   for (const pod of pods) {
     // The new-pods controller handles newly created Pods.
-    if (isNew(pod)) continue;
-    const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
-    if (requeueAfterSeconds !== undefined) again = earliestRequeue(again.requeueAfterSeconds, requeueAfterSeconds);
+    if (isNewlyCreated(pod)) continue;
+    const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, state, now);
+    if (requeueAfterSeconds !== undefined) requeue = earliestRequeue(requeue.requeueAfterSeconds, requeueAfterSeconds);
     const advances = advanceState(pod, progress, now);
     // Most of thousands of Pods need no action.
-    if (due.length + advances.length > 0) actions.push(...together([...due, ...advances]));
+    if (due.length + advances.length > 0) actions.push(...mergePatches([...due, ...advances]));
     if (lacksHash(pod)) actions.push(labelHash(pod));
   }
-  return { actions, ...again };
+  return { actions, ...requeue };
 }
 
 /** Reports whether a Pod lacks the template hash label, like Pods of older releases. */
@@ -68,14 +68,14 @@ function labelHash(pod: Pod): Action {
 }
 
 /** Returns the Pods to move to another revision, in update order, and the target revision. */
-function moveOf(situation: Situation, rolling: CloneSetRollingUpdate) {
-  const { cloneSet, pods, current, update: wanted, isUpdated } = situation;
-  const { updateNumber, updateMaxUnavailable } = numbersOf(cloneSet, pods, countingOf(situation, isUpdated));
+function selectUpdates(state: State, rolling: CloneSetRollingUpdate) {
+  const { cloneSet, pods, current, update: wanted, isUpdated } = state;
+  const { updateNumber, updateMaxUnavailable } = numbersOf(cloneSet, pods, countingOf(state, isUpdated));
   const isForward = updateNumber > 0;
   const target = isForward ? wanted : current;
-  const task = taskOf(situation, rolling, target);
-  const ordered = updateNumber === 0 ? [] : candidates(situation, rolling, isForward);
-  const { open, fault } = situation.permissions.hasRefusals() ? withoutRefused(ordered, task) : { open: ordered };
+  const task = taskOf(state, rolling, target);
+  const ordered = updateNumber === 0 ? [] : candidates(state, rolling, isForward);
+  const { open, fault } = state.permissions.hasRefusals() ? withoutRefused(ordered, task) : { open: ordered };
   return {
     task,
     pods: open.slice(0, Math.abs(updateNumber)),
@@ -95,15 +95,15 @@ function withoutRefused(pods: readonly Pod[], task: Task) {
   return { open: [...open.filter((pod) => !task.wasRefused(pod)), ...open.filter(task.wasRefused)], fault };
 }
 
-function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attempted {
-  const { task, pods: waiting, maxUnavailable, fault: refusal } = moveOf(situation, rolling);
+function updatePods(state: State, rolling: CloneSetRollingUpdate): AttemptResult {
+  const { task, pods: waiting, maxUnavailable, fault: refusal } = selectUpdates(state, rolling);
   if (waiting.length === 0) return { actions: [], ...(refusal === undefined ? {} : { fault: refusal }) };
-  const steps: Attempted[] = [];
-  const budgets = budgetsOf(situation);
-  for (const pod of withinLimit(situation, waiting, task.target, maxUnavailable)) {
-    const step = updatePod(situation, pod, task);
+  const steps: AttemptResult[] = [];
+  const budgets = budgetsOf(state);
+  for (const pod of withinLimit(state, waiting, task.target, maxUnavailable)) {
+    const step = updatePod(state, pod, task);
     if (step.actions.length > 0 && !budgets.allow(pod)) {
-      steps.push({ actions: [], requeueAfterSeconds: refusedSeconds });
+      steps.push({ actions: [], requeueAfterSeconds: budgetRetrySeconds });
       break;
     }
     steps.push(step);
@@ -119,16 +119,16 @@ function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attem
 }
 
 /** Delay before a budget that refused is asked again: it may allow a disruption soon. */
-const refusedSeconds = 1;
+const budgetRetrySeconds = 1;
 
 /** Tracks the remaining budgets while Pods are updated one after the other. */
-function budgetsOf({ settings, budgetNamed, now }: Situation) {
+function budgetsOf({ settings, findBudget, now }: State) {
   const left = new Map<string, PodUnavailableBudget>();
   return {
     allow(pod: Pod): boolean {
       const name = budgetNameOf(pod);
       if (!settings.gates.PodUnavailableBudgetUpdateGate || name === undefined) return true;
-      const answer = askBudget(left.get(name) ?? budgetNamed(name), pod, 'UPDATE', settings.gates, now);
+      const answer = checkBudget(left.get(name) ?? findBudget(name), pod, 'UPDATE', settings.gates, now);
       if (answer.isAllowed && answer.left) left.set(name, answer.left);
       return answer.isAllowed;
     },
@@ -139,19 +139,19 @@ function budgetsOf({ settings, budgetNamed, now }: Situation) {
 }
 
 /** Returns the Pods that can be updated, in update order. */
-function candidates(situation: Situation, rolling: CloneSetRollingUpdate, isForward: boolean): readonly Pod[] {
-  const { pods, isUpdated } = situation;
+function candidates(state: State, rolling: CloneSetRollingUpdate, isForward: boolean): readonly Pod[] {
+  const { pods, isUpdated } = state;
   const found = pods.filter((pod) => {
     const state = lifecycleStateOf(pod);
     return isUpdated(pod) !== isForward && state !== 'PreparingDelete' && (state === 'Updated' || !isInGrace(pod));
   });
-  const ranked = rankForDeletion(found, { heedsCost: false });
+  const ranked = rankForDeletion(found, { usesDeletionCost: false });
   const ordered = scattered(byPriority(ranked, rolling.priorityStrategy), rolling.scatterStrategy, pods);
   // Pods that are drained already come first.
-  return [...ordered.filter(isBegun), ...ordered.filter((pod) => !isBegun(pod))];
+  return [...ordered.filter(isPreparingUpdate), ...ordered.filter((pod) => !isPreparingUpdate(pod))];
 }
 
-function isBegun(pod: Pod): boolean {
+function isPreparingUpdate(pod: Pod): boolean {
   return lifecycleStateOf(pod) === 'PreparingUpdate';
 }
 
@@ -160,18 +160,18 @@ function isBegun(pod: Pod): boolean {
  * a bad revision does not spread. Pods that are already unavailable cost nothing more.
  */
 function withinLimit(
-  { pods, isAvailable, revisionLabels }: Situation,
+  { pods, isAvailable, revisionLabels }: State,
   waiting: readonly Pod[],
   target: ControllerRevision,
   maxUnavailable: number,
 ): readonly Pod[] {
-  const down = pods.filter((pod) => !isAvailable(pod));
-  let unavailable = down.length;
-  const atTarget = down.filter((pod) => revisionLabels.isAt(pod, nameOf(target))).length;
+  const unavailablePods = pods.filter((pod) => !isAvailable(pod));
+  let unavailable = unavailablePods.length;
+  const atTarget = unavailablePods.filter((pod) => revisionLabels.isAt(pod, nameOf(target))).length;
   // Other Pods may have become unavailable since these Pods were drained, so that the limit leaves no room for them.
   // They would stay unavailable forever: with PreparingUpdateAsUpdate there is no surge for Pods that count as updated.
   // OpenKruise has this flaw.
-  const accepted = waiting.filter(isBegun);
+  const accepted = waiting.filter(isPreparingUpdate);
   for (const pod of waiting.slice(accepted.length)) {
     if (atTarget + accepted.length >= maxUnavailable) break;
     if (isAvailable(pod)) {

@@ -125,11 +125,11 @@ const steps: { name: string; pod: Pod; barrier?: ConfigMap; does: readonly strin
 for (const { name, pod, barrier, does } of steps) {
   test(name, () => {
     const { actions } = decide({ pod, barrier });
-    const said = actions.map((action) => {
+    const formatDecision = actions.map((action) => {
       if (action.type === 'create') return `create ${Object.keys((action.object as ConfigMap).data ?? {})}`;
       const changes = action.type === 'patch' ? (action.patch as ConfigMap) : undefined;
       return changes?.data ? `patch ${Object.keys(changes.data)}` : 'complete';
     });
-    assert.deepEqual(said, does);
+    assert.deepEqual(formatDecision, does);
   });
 }

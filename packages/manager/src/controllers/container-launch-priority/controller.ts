@@ -2,7 +2,7 @@
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { launchPriorityCompletedAnnotation } from '@kruise/api/kruise/well-known';
-import { type Action, create, isBeingDeleted, optional, patch } from '@kruise/client/actions';
+import { type Action, asOptional, create, isBeingDeleted, patch } from '@kruise/client/actions';
 import { type Controller, type Decision, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -38,7 +38,7 @@ export function decide({ pod, barrier }: Observed): Decision<Pod['status']> {
   const isLast = highest === lowest || barrier?.data?.[barrierKey(lowest)] !== undefined;
   const completed = isLast ? [complete(pod)] : [];
   // The barrier may have been created since the last read.
-  if (!barrier) return { actions: [optional(create(newBarrier(pod, key))), ...completed] };
+  if (!barrier) return { actions: [asOptional(create(newBarrier(pod, key))), ...completed] };
   const isOpen = barrier.data?.[key] !== undefined;
   return { actions: [...(isOpen ? [] : [patch(barrier, { data: { [key]: 'true' } })]), ...completed] };
 }

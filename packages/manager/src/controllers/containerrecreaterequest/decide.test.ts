@@ -14,7 +14,7 @@ import {
   recreateUnreadyAcquired,
 } from '@kruise/api/kruise/well-known';
 import type { Outcome } from '@kruise/client/execute';
-import { inWords } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/in-words';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 
@@ -85,7 +85,7 @@ function decided(request: ContainerRecreateRequest, pod: Pod | undefined = podOf
   const result = (typeof status === 'function' ? status(outcome) : status) as
     | ContainerRecreateRequestStatus
     | undefined;
-  return { does: inWords(actions), status: result, requeueAfterSeconds, decideStatus: status };
+  return { does: summarizeActions(actions), status: result, requeueAfterSeconds, decideStatus: status };
 }
 
 const over: ContainerRecreateRequestStatus = { phase: 'Completed', completionTime: ago(5) };

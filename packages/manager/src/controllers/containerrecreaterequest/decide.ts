@@ -35,20 +35,20 @@ export type Observed = {
 type Decided = Decision<ContainerRecreateRequestStatus>;
 
 /** Time for the daemon of a node to accept a request. */
-const patienceSeconds = 60;
+const daemonTimeoutSeconds = 60;
 /** Interval of reconciles while containers restart: the Pod status may be stale. */
-const lookSeconds = 3;
+const pollSeconds = 3;
 
 export function decide({ request, pod }: Observed, now: Instant): Decided {
   const { spec, status, metadata } = request;
   const isOver = status?.completionTime != null;
-  if (isOver || isBeingDeleted(request)) return letGo({ request, pod }, now);
-  const isThere = pod && !isBeingDeleted(pod) && pod.metadata.uid === metadata.labels?.[recreatePodUidLabel];
-  if (!isThere) return complete(request, 'pod has gone', now);
+  if (isOver || isBeingDeleted(request)) return releasePod({ request, pod }, now);
+  const podExists = pod && !isBeingDeleted(pod) && pod.metadata.uid === metadata.labels?.[recreatePodUidLabel];
+  if (!podExists) return complete(request, 'pod has gone', now);
 
   const ageSeconds = (now - parseTime(metadata.creationTimestamp ?? formatTime(now))) / 1000;
-  const patience = status?.phase ? undefined : patienceSeconds - ageSeconds;
-  if (patience !== undefined && patience <= 0) {
+  const daemonTimeLeft = status?.phase ? undefined : daemonTimeoutSeconds - ageSeconds;
+  if (daemonTimeLeft !== undefined && daemonTimeLeft <= 0) {
     return complete(request, 'daemon has not responded for a long time', now);
   }
   const deadline =
@@ -56,13 +56,13 @@ export function decide({ request, pod }: Observed, now: Instant): Decided {
   if (deadline !== undefined && deadline <= 0) {
     return complete(request, 'recreating has exceeded the activeDeadlineSeconds', now);
   }
-  if (status?.phase !== 'Recreating') return { actions: [], ...earliestRequeue(patience, deadline) };
+  if (status?.phase !== 'Recreating') return { actions: [], ...earliestRequeue(daemonTimeLeft, deadline) };
   const seen = withSnapshot(request, status, pod);
-  return { ...keepOutOfTraffic(request, seen, pod, now), ...earliestRequeue(deadline, lookSeconds) };
+  return { ...holdPodNotReady(request, seen, pod, now), ...earliestRequeue(deadline, pollSeconds) };
 }
 
 /** Releases the not-ready condition of the Pod, and deletes the request after its TTL. */
-function letGo({ request, pod }: Observed, now: Instant): Decided {
+function releasePod({ request, pod }: Observed, now: Instant): Decided {
   const steps: Action[] = [];
   if (hasFinalizer(request, recreateUnreadyAcquired)) {
     steps.push(
@@ -103,7 +103,7 @@ function withSnapshot(
 }
 
 /** Holds the Pod not ready, where the request demands a grace period, and records the time in a condition. */
-function keepOutOfTraffic(
+function holdPodNotReady(
   request: ContainerRecreateRequest,
   status: ContainerRecreateRequestStatus,
   pod: Pod,

@@ -3,13 +3,13 @@ import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { type DaemonSet, daemonSet } from '@kruise/api/kruise/daemonset';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
-import { type BackOff, createBackOff } from '@kruise/client/back-off';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
+import { type Backoff, createBackoff } from '@kruise/client/back-off';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import { type Key, referenceOf } from '@kruise/client/object-key';
 import { failureEffects } from '@kruise/controlplane/controllers/daemonset/ended';
-import { setsThatSeeNodes } from '@kruise/controlplane/controllers/daemonset/wake';
+import { mapNodeToSets } from '@kruise/controlplane/controllers/daemonset/wake';
 import { placementOf } from '@kruise/machinery/daemon-pods';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
@@ -20,20 +20,20 @@ import { decide, type Observed } from './decide.ts';
  * no trace of the failure.
  */
 export function daemonSetController(settings: ManagerSettings): Controller {
-  const fetchesAhead = settings.gates.PreDownloadImageForDaemonSetUpdate;
-  const backOff = createBackOff({ firstMs: 1000, maxMs: 15 * 60_000 });
+  const preDownloadEnabled = settings.gates.PreDownloadImageForDaemonSetUpdate;
+  const backOff = createBackoff({ initialMs: 1000, maxMs: 15 * 60_000 });
   const selector = ({ spec }: DaemonSet) => selectorOf(spec.selector);
   return defineController({
     for: daemonSet,
     owns: [pod],
     watches: [
-      watch(pod, adopters(daemonSet, selector)),
-      watch(controllerRevision, adopters(daemonSet, selector)),
-      watch(node, setsThatSeeNodes(daemonSet, viewOf)),
+      watch(pod, mapToAdopters(daemonSet, selector)),
+      watch(controllerRevision, mapToAdopters(daemonSet, selector)),
+      watch(node, mapNodeToSets(daemonSet, viewOf)),
     ],
-    uses: fetchesAhead ? [imagePullJob] : [],
+    uses: preDownloadEnabled ? [imagePullJob] : [],
     ...workSettings(settings, 'daemonset'),
-    observe: (caches, key) => observe(caches, key, { backOff, fetchesAhead }),
+    observe: (caches, key) => observe(caches, key, { backOff, preDownloadEnabled }),
     decide: (observed, now, refused) => decide(observed, settings, now, refused),
     effects: failureEffects(backOff),
   });
@@ -51,9 +51,9 @@ function viewOf({ spec }: DaemonSet) {
     chosen ? { ...placement(seen), isChosen: chosen.matches(seen.metadata.labels) } : placement(seen);
 }
 
-type Means = { readonly backOff: BackOff; readonly fetchesAhead: boolean };
+type ObserveOptions = { readonly backOff: Backoff; readonly preDownloadEnabled: boolean };
 
-function observe(caches: Caches, key: Key, { backOff, fetchesAhead }: Means): Observed | undefined {
+function observe(caches: Caches, key: Key, { backOff, preDownloadEnabled }: ObserveOptions): Observed | undefined {
   const set = caches.of(daemonSet).get(key);
   if (!set) return undefined;
   const { namespace = '' } = referenceOf(key);
@@ -65,6 +65,6 @@ function observe(caches: Caches, key: Key, { backOff, fetchesAhead }: Means): Ob
     revisions: candidatesFor(revisions, set),
     find: (name) => revisions.get({ namespace, name }),
     remainingBackOffMs: backOff.remainingMs,
-    imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(set) : [],
+    imagePullJobs: preDownloadEnabled ? caches.of(imagePullJob).controlledBy(set) : [],
   };
 }

@@ -169,14 +169,14 @@ function decideOn({ spec, desired, nodes = nodesOf('a b c d e'), pods = [], gate
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, did: decision.actions.map(said).join(' '), reported };
+  return { ...decision, did: decision.actions.map(formatAction).join(' '), reported };
 }
 
 /**
  * Formats an action: `+a` creates a Pod for a node, `−a` deletes, `~a` updates in place, `a PreparingDelete` waits for
  * a hook.
  */
-function said(action: Action): string {
+function formatAction(action: Action): string {
   if (action.type === 'record') return `event ${action.event.reason}`;
   if (action.type === 'effect') return action.name;
   const { kind, metadata } = action.object;

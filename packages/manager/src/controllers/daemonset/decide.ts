@@ -11,13 +11,13 @@ import { type Action, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { backOffKey, tellOfEnded } from '@kruise/controlplane/controllers/daemonset/ended';
-import { hashOf, historyOf, outlived } from '@kruise/controlplane/controllers/daemonset/history';
-import { isUpdatedBy, type Placing, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
+import { backOffKey, reportEndedPods } from '@kruise/controlplane/controllers/daemonset/ended';
+import { hashOf, historyOf, pruneRevisionHistory } from '@kruise/controlplane/controllers/daemonset/history';
+import { isUpdatedBy, type PodPlacer, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { countNodes } from '@kruise/controlplane/controllers/daemonset/status';
-import { tend } from '@kruise/controlplane/controllers/daemonset/tend';
-import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { placePods } from '@kruise/controlplane/controllers/daemonset/tend';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
 import { createPod, deletePod } from '@kruise/controlplane/controllers/pod-control';
 import { claimsOf } from '@kruise/machinery/claims';
 import { placementOf, targetNodeOf } from '@kruise/machinery/daemon-pods';
@@ -28,16 +28,16 @@ import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
 import { permissionsBy } from '../../inplace/permission.ts';
 import { refreshUpdate } from '../../inplace/update.ts';
-import { changeState, forgetHolds, isHooked } from '../../lifecycle/lifecycle.ts';
+import { changeState, isHooked, removeStaleHolds } from '../../lifecycle/lifecycle.ts';
 import { literalLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { updateInPlace } from './in-place.ts';
 import { burstOf, progressiveLimit } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
-import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
+import { isAvailable, isPreDeleting, type State } from './situation.ts';
 import { updateStep } from './update.ts';
 
-export type Observed = Pick<Situation, 'set' | 'nodes' | 'imagePullJobs'> & {
+export type Observed = Pick<State, 'set' | 'nodes' | 'imagePullJobs'> & {
   /** Pods that the DaemonSet controls or may adopt. */
   readonly candidates: readonly Pod[];
   /** Revisions that the DaemonSet controls or may adopt. */
@@ -67,11 +67,11 @@ export function decide(
   const podClaims = claimsOf(set, candidates, matches);
   const pods = podClaims.claimed;
   const history = historyOf(set, revisionClaims.claimed, pods, find);
-  const situation = situationOf(observed, { pods, ...history, permissions: permissionsBy(refused) }, settings, now);
+  const state = buildState(observed, { pods, ...history, permissions: permissionsBy(refused) }, settings, now);
 
-  const work = workOn(situation);
-  const status = statusOf(situation, history.collisionCount);
-  const seconds = [secondsUntilAvailable(pods, situation.minReadySeconds, now), ...work.seconds].filter(
+  const work = planActions(state);
+  const status = statusOf(state, history.collisionCount);
+  const seconds = [secondsUntilAvailable(pods, state.minReadySeconds, now), ...work.seconds].filter(
     (each) => each !== undefined,
   );
   return {
@@ -79,9 +79,9 @@ export function decide(
       ...claimActions(set, revisionClaims),
       ...history.actions,
       ...claimActions(set, podClaims),
-      ...preDownloadImages(situation),
+      ...preDownloadImages(state),
       ...work.actions,
-      ...outlived(set, history.old, pods),
+      ...pruneRevisionHistory(set, history.old, pods),
     ],
     // Without the revision it is unknown which Pods are updated.
     status: ({ failures }) =>
@@ -91,7 +91,7 @@ export function decide(
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
     // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
     // set.
-    minIntervalMs: restBetweenLooks(observed.nodes.length),
+    minIntervalMs: reconcileIntervalFor(observed.nodes.length),
   };
 }
 
@@ -100,12 +100,12 @@ function refuseToSelectAll(set: DaemonSet): Decided {
   return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
 }
 
-function situationOf(
+function buildState(
   observed: Observed,
-  { pods, hash, current, old, permissions }: Pick<Situation, 'pods' | 'hash' | 'current' | 'old' | 'permissions'>,
+  { pods, hash, current, old, permissions }: Pick<State, 'pods' | 'hash' | 'current' | 'old' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
-): Situation {
+): State {
   const { set, nodes, imagePullJobs } = observed;
   return {
     set,
@@ -122,7 +122,7 @@ function situationOf(
     placement: placementOf(set.spec.template.spec),
     hasHash: (pod) => hashOf(pod) === hash,
     isUpdated: isUpdatedBy(set, hash),
-    isLeaving: isPreDeleting,
+    mustDelete: isPreDeleting,
     allowsSurge: updateBudget(set, 1).maxSurge > 0,
     minReadySeconds: set.spec.minReadySeconds ?? 0,
     remainingBackOffMs: (node) => observed.remainingBackOffMs(backOffKey(set, node), now),
@@ -132,52 +132,50 @@ function situationOf(
 
 type Work = { readonly actions: readonly Action[]; readonly seconds: readonly number[] };
 
-function workOn(situation: Situation): Work {
-  const { set, now } = situation;
-  const tending = tend(situation);
-  const starts = heldBack(situation, tending.starts);
+function planActions(state: State): Work {
+  const { set, now } = state;
+  const tending = placePods(state);
+  const starts = limitStarts(state, tending.nodesNeedingPods);
   const chores = [
-    ...tellOfEnded(set, tending, now),
-    ...stopPods(situation, tending.stops),
-    ...startPods(situation, starts),
+    ...reportEndedPods(set, tending, now),
+    ...stopPods(state, tending.podsToDelete),
+    ...startPods(state, starts),
   ];
-  const stopping = new Set(tending.stops);
-  const refreshing = situation.pods
-    .filter((pod) => !stopping.has(pod))
-    .map((pod) => refreshUpdate(pod, situation, now));
+  const stopping = new Set(tending.podsToDelete);
+  const refreshing = state.pods.filter((pod) => !stopping.has(pod)).map((pod) => refreshUpdate(pod, state, now));
   const seconds = refreshing.flatMap(({ requeueAfterSeconds }) => requeueAfterSeconds ?? []);
   if (tending.waitMs !== undefined) seconds.push(tending.waitMs / 1000);
-  const freeing = situation.pods.filter((pod) => !stopping.has(pod) && !isPreDeleting(pod));
+  const freeing = state.pods.filter((pod) => !stopping.has(pod) && !isPreDeleting(pod));
   const upkeep = [
     ...chores,
     ...refreshing.flatMap(({ actions }) => actions),
-    ...freeing.flatMap((pod) => forgetHolds(pod, now)),
+    ...freeing.flatMap((pod) => removeStaleHolds(pod, now)),
   ];
-  return { actions: upkeep.length > 0 ? upkeep : update(situation), seconds };
+  return { actions: upkeep.length > 0 ? upkeep : update(state), seconds };
 }
 
 /** Returns the nodes that get a Pod now, in alphabetical order. */
-function heldBack(situation: Situation, nodes: readonly string[]): readonly string[] {
-  const { set, placement, byNode, isUpdated } = situation;
-  const wanted = situation.nodes.filter((node) => placement(node).shouldRun);
+function limitStarts(state: State, nodes: readonly string[]): readonly string[] {
+  const { set, placement, byNode, isUpdated } = state;
+  const wanted = state.nodes.filter((node) => placement(node).shouldRun);
   const hasUpdated = ({ metadata }: Node) => byNode.get(metadata.name ?? '')?.some(isUpdated) ?? false;
   const limit = progressiveLimit(set, { desired: wanted.length, updated: wanted.filter(hasUpdated).length });
   return nodes.toSorted(compareStrings).slice(0, limit);
 }
 
-function update(situation: Situation): readonly Action[] {
-  const { type, rollingUpdate } = situation.set.spec.updateStrategy ?? {};
+function update(state: State): readonly Action[] {
+  const { type, rollingUpdate } = state.set.spec.updateStrategy ?? {};
   if (type !== 'RollingUpdate' || rollingUpdate?.paused) return [];
-  const { replaced, starts, stops } = updateStep(situation);
-  const inPlace = updateInPlace(situation, replaced);
+  const { replaced, starts, stops } = updateStep(state);
+  const inPlace = updateInPlace(state, replaced);
   const [first] = inPlace.rest;
-  const stopping = stopPods(situation, [...inPlace.rest, ...stops]);
-  const replacing = first ? beforeRecreation(situation, first, stopping) : stopping;
-  return [...inPlace.actions, ...replacing, ...startPods(situation, starts)];
+  const stopping = stopPods(state, [...inPlace.rest, ...stops]);
+  const replacing = first ? beforeRecreation(state, first, stopping) : stopping;
+  return [...inPlace.actions, ...replacing, ...startPods(state, starts)];
 }
 
 /** Deletes Pods. A Pod with a preDelete hook moves to PreparingDelete instead. */
-function stopPods({ set, now }: Situation, pods: readonly Pod[]): readonly Action[] {
+function stopPods({ set, now }: State, pods: readonly Pod[]): readonly Action[] {
   const hook = set.spec.lifecycle?.preDelete;
   const isHeld = (pod: Pod) => isHooked(hook, pod);
   return [
@@ -191,31 +189,31 @@ function stopPods({ set, now }: Situation, pods: readonly Pod[]): readonly Actio
   ];
 }
 
-function beforeRecreation(situation: Situation, replaced: Pod, actions: readonly Action[]): readonly Action[] {
-  const { set, hash, permissions } = situation;
-  const pod = () => podMaker(situation)(targetNodeOf(replaced) ?? '');
+function beforeRecreation(state: State, replaced: Pod, actions: readonly Action[]): readonly Action[] {
+  const { set, hash, permissions } = state;
+  const pod = () => podMaker(state)(targetNodeOf(replaced) ?? '');
   return permissions.beforeRecreation(actions, { workload: set, revision: hash, pod });
 }
 
-function podMaker({ set, hash, settings }: Situation): (node: string) => Pod {
-  return podsFor(gated(set), hash, settings.daemonSetsUseScheduler ? undefined : putOn);
+function podMaker({ set, hash, settings }: State): (node: string) => Pod {
+  return podsFor(withReadinessGate(set), hash, settings.daemonSetsUseScheduler ? undefined : bindToNode);
 }
 
-function startPods(situation: Situation, nodes: readonly string[]): readonly Action[] {
-  const { set } = situation;
-  const podFor = podMaker(situation);
+function startPods(state: State, nodes: readonly string[]): readonly Action[] {
+  const { set } = state;
+  const podFor = podMaker(state);
   return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
 }
 
 /** Sets the scheduler name to the DaemonSet controller, so that no scheduler handles the Pod. */
-const putOn: Placing = (spec, nodeName) => ({
+const bindToNode: PodPlacer = (spec, nodeName) => ({
   ...spec,
   nodeName,
   schedulerName: 'kubernetes.io/daemonset-controller',
 });
 
 /** Adds the in-place readiness gate, which stops traffic during an in-place update. */
-function gated(set: DaemonSet): DaemonSet {
+function withReadinessGate(set: DaemonSet): DaemonSet {
   const { template, updateStrategy } = set.spec;
   if (updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') return set;
   const { spec = { containers: [] } } = template;
@@ -223,10 +221,10 @@ function gated(set: DaemonSet): DaemonSet {
   return { ...set, spec: { ...set.spec, template: { ...template, spec: { ...spec, readinessGates } } } };
 }
 
-function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
-  const { set, hash } = situation;
+function statusOf(state: State, collisionCount: number | undefined): DaemonSetStatus {
+  const { set, hash } = state;
   const { generation } = set.metadata;
-  const { numberAvailable, numberUnavailable, ...counts } = countNodes(situation, (pod) => isAvailable(pod, situation));
+  const { numberAvailable, numberUnavailable, ...counts } = countNodes(state, (pod) => isAvailable(pod, state));
   const { numberAvailable: _, numberUnavailable: _former, ...former } = set.status ?? {};
   return {
     ...former,

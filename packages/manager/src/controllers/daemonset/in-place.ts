@@ -10,38 +10,38 @@ import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import { burstOf } from './numbers.ts';
-import type { Situation } from './situation.ts';
+import type { State } from './situation.ts';
 
 /** Actions of in-place updates, and the Pods that must be deleted instead. */
 export type InPlace = { readonly actions: readonly Action[]; readonly rest: readonly Pod[] };
 
-export function updateInPlace(situation: Situation, pods: readonly Pod[]): InPlace {
-  const { set, current, now } = situation;
-  const specs = pods.map((pod) => ({ pod, spec: inPlaceSpecOf(situation, pod) }));
+export function updateInPlace(state: State, pods: readonly Pod[]): InPlace {
+  const { set, current, now } = state;
+  const specs = pods.map((pod) => ({ pod, spec: inPlaceSpecOf(state, pod) }));
   const how = `in-place(revision ${current.metadata.name})`;
   const actions = specs
     .flatMap(({ pod, spec }) => (spec ? [{ pod, spec }] : []))
     .slice(0, burstOf(set))
-    .flatMap(({ pod, spec }) => announceUpdate(startUpdate(pod, spec, situation, now), set, how, 'in-place'));
+    .flatMap(({ pod, spec }) => announceUpdate(startUpdate(pod, spec, state, now), set, how, 'in-place'));
   return { actions, rest: specs.filter(({ spec }) => spec === undefined).map(({ pod }) => pod) };
 }
 
 /** Reports whether a Pod is not updated for a while, because the API server refuses to update or recreate the Pod. */
-export function isHeldBack(situation: Situation, pod: Pod): boolean {
-  const { permissions, hash } = situation;
+export function isUpdateRefused(state: State, pod: Pod): boolean {
+  const { permissions, hash } = state;
   if (!permissions.hasRefusals()) return false;
-  const spec = changesOf(situation, pod);
-  const way = spec ? permissions.wayFor(pod, spec, 'InPlaceIfPossible') : 'ReCreate';
+  const spec = changesOf(state, pod);
+  const way = spec ? permissions.updateTypeFor(pod, spec, 'InPlaceIfPossible') : 'ReCreate';
   return way === 'ReCreate' ? permissions.recreationFault(hash) !== undefined : way !== 'InPlace';
 }
 
 /** Returns the in-place update of a Pod; undefined if the Pod has to be recreated. */
-function inPlaceSpecOf(situation: Situation, pod: Pod): UpdateSpec | undefined {
-  const spec = changesOf(situation, pod);
-  return spec && situation.permissions.wayFor(pod, spec, 'InPlaceIfPossible') === 'InPlace' ? spec : undefined;
+function inPlaceSpecOf(state: State, pod: Pod): UpdateSpec | undefined {
+  const spec = changesOf(state, pod);
+  return spec && state.permissions.updateTypeFor(pod, spec, 'InPlaceIfPossible') === 'InPlace' ? spec : undefined;
 }
 
-function changesOf({ set, settings, current, old, hash }: Situation, pod: Pod): UpdateSpec | undefined {
+function changesOf({ set, settings, current, old, hash }: State, pod: Pod): UpdateSpec | undefined {
   if (set.spec.updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') return undefined;
   const from = hasReadinessGate(pod, inPlaceUpdateReadyCondition) ? revisionOf(pod, old) : undefined;
   return updateSpecOf(from, current, { gates: settings.gates, revisionName: hash });

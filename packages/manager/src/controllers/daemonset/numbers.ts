@@ -34,7 +34,7 @@ export function progressiveLimit(
 ): number {
   const partition = partitionOf(set);
   const { type } = set.spec.updateStrategy ?? {};
-  const isHeldBack = type === 'RollingUpdate' && set.spec.scaleStrategy?.partitionedScaling && partition !== 0;
-  if (!isHeldBack) return Number.POSITIVE_INFINITY;
+  const isPartitioned = type === 'RollingUpdate' && set.spec.scaleStrategy?.partitionedScaling && partition !== 0;
+  if (!isPartitioned) return Number.POSITIVE_INFINITY;
   return Math.max(0, counts.desired - counts.updated - Math.min(partition, counts.desired));
 }

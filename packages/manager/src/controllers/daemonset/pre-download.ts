@@ -1,17 +1,17 @@
-import { type Action, optional, remove } from '@kruise/client/actions';
+import { type Action, asOptional, remove } from '@kruise/client/actions';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { annotatedStrategy } from '../../predownload/annotations.ts';
 import { ignorePreDownload, isPreDownloadSettled, preDownload } from '../../predownload/pre-download.ts';
 import { partitionOf } from './numbers.ts';
-import type { Situation } from './situation.ts';
+import type { State } from './situation.ts';
 
 /** Creates ImagePullJobs for the images of the current template, and deletes them when every node is updated. */
-export function preDownloadImages(situation: Situation): readonly Action[] {
-  const { set, settings, hash, current, old, imagePullJobs } = situation;
+export function preDownloadImages(state: State): readonly Action[] {
+  const { set, settings, hash, current, old, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForDaemonSetUpdate) return [];
   const { updatedNumberScheduled, desiredNumberScheduled = 0, updateRevision } = set.status ?? {};
   const isEverywhere = updatedNumberScheduled === desiredNumberScheduled && updateRevision === hash;
-  if (isEverywhere) return imagePullJobs.map((job) => optional(remove(job)));
+  if (isEverywhere) return imagePullJobs.map((job) => asOptional(remove(job)));
   if (isPreDownloadSettled(current)) return [];
   const isOnDelete = set.spec.updateStrategy?.type === 'OnDelete';
   const { maxUnavailable } = updateBudget(set, desiredNumberScheduled);

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet } from '@kruise/api/kruise/daemonset';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
-import type { NodeSituation } from '@kruise/controlplane/controllers/daemonset/situation';
+import type { PlacementState } from '@kruise/controlplane/controllers/daemonset/situation';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isPodAvailable } from '@kruise/machinery/pods';
 import type { Permissions } from '../../inplace/permission.ts';
@@ -13,7 +13,7 @@ import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 
-export type Situation = NodeSituation & {
+export type State = PlacementState & {
   readonly set: DaemonSet;
   readonly settings: ManagerSettings;
   /** Pods that the DaemonSet controls. */
@@ -33,7 +33,7 @@ export type Situation = NodeSituation & {
  * Reports whether a Pod is available and not in an in-place update: the kubelet may report the Pod as ready before it
  * observes the update. OpenKruise relies on the kubelet's report.
  */
-export function isAvailable(pod: Pod, { minReadySeconds, now }: Pick<Situation, 'minReadySeconds' | 'now'>): boolean {
+export function isAvailable(pod: Pod, { minReadySeconds, now }: Pick<State, 'minReadySeconds' | 'now'>): boolean {
   return isPodAvailable(pod, minReadySeconds, now) && !isBeingUpdated(pod);
 }
 

@@ -4,9 +4,9 @@ import { type NodeState, statesOf } from '@kruise/controlplane/controllers/daemo
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { compareStrings } from '@kruise/values/go-syntax';
-import { isHeldBack } from './in-place.ts';
+import { isUpdateRefused } from './in-place.ts';
 import { partitionOf } from './numbers.ts';
-import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
+import { isAvailable, isPreDeleting, type State } from './situation.ts';
 
 /** Outdated Pods to replace, nodes that get a surge Pod beside the old Pod, and Pods to delete. */
 export type UpdateStep = {
@@ -15,32 +15,32 @@ export type UpdateStep = {
   readonly stops: readonly Pod[];
 };
 
-export function updateStep(situation: Situation): UpdateStep {
-  const { set, nodes, placement } = situation;
+export function updateStep(state: State): UpdateStep {
+  const { set, nodes, placement } = state;
   const wanted = nodes.filter((node) => placement(node).shouldRun).length;
   const { maxSurge, maxUnavailable } = updateBudget(set, wanted);
-  const { due, others } = nodesToUpdate(situation);
-  if (maxSurge > 0) return surge(situation, due, maxSurge);
-  return replace(situation, due, maxUnavailable - unserved(situation, others));
+  const { due, others } = nodesToUpdate(state);
+  if (maxSurge > 0) return surge(state, due, maxSurge);
+  return replace(state, due, maxUnavailable - countUnavailable(state, others));
 }
 
-type Choice = { readonly due: readonly NodeState[]; readonly others: readonly NodeState[] };
+type NodeSelection = { readonly due: readonly NodeState[]; readonly others: readonly NodeState[] };
 
 /**
  * Returns the nodes whose Pods may be updated, within the partition: updated and updating nodes first, then nodes that
  * the selector matches.
  */
-function nodesToUpdate(situation: Situation): Choice {
-  const { set, nodes, placement, settings } = situation;
+function nodesToUpdate(state: State): NodeSelection {
+  const { set, nodes, placement, settings } = state;
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
   const wanted = nodes.filter((node) => placement(node).shouldRun);
   const eligible = settings.gates.DaemonSetPruneIneligibleNodes
     ? new Set(wanted.map(({ metadata }) => metadata.name ?? ''))
     : byName;
-  const states = statesOf(situation, wanted)
+  const states = statesOf(state, wanted)
     .filter(({ name }) => eligible.has(name))
     .sort((a, b) => compareStrings(b.name, a.name));
-  const isUpdated = ({ newPod, isCrowded }: NodeState) => isCrowded || newPod !== undefined;
+  const isUpdated = ({ newPod, hasSurplus }: NodeState) => hasSurplus || newPod !== undefined;
   const isUpdating = (state: NodeState) => !isUpdated(state) && !isStaying(state.oldPod);
   const rest = states.filter((state) => !isUpdated(state) && !isUpdating(state));
   const { selector: chosen } = set.spec.updateStrategy?.rollingUpdate ?? {};
@@ -56,10 +56,10 @@ function nodesToUpdate(situation: Situation): Choice {
  * Counts the nodes outside of the update that need a Pod and have no available Pod. OpenKruise does not count these
  * nodes and disrupts another node in addition.
  */
-function unserved(situation: Situation, states: readonly NodeState[]): number {
-  const { nodes, placement } = situation;
+function countUnavailable(state: State, states: readonly NodeState[]): number {
+  const { nodes, placement } = state;
   const fitting = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
-  const isServing = (pod: Pod | undefined) => isStaying(pod) && isAvailable(pod, situation);
+  const isServing = (pod: Pod | undefined) => isStaying(pod) && isAvailable(pod, state);
   return states.filter(({ name, newPod, oldPod }) => fitting.has(name) && !isServing(newPod) && !isServing(oldPod))
     .length;
 }
@@ -72,15 +72,15 @@ function isStaying(pod: Pod | undefined): pod is Pod {
  * Unavailable old Pods are replaced in any case, others as long as enough nodes have an available Pod. The unavailable
  * old Pods count: OpenKruise does not count them and disrupts as many more nodes.
  */
-function replace(situation: Situation, states: readonly NodeState[], maxUnavailable: number): UpdateStep {
+function replace(state: State, states: readonly NodeState[], maxUnavailable: number): UpdateStep {
   const broken: Pod[] = [];
   const candidates: Pod[] = [];
   let unavailable = 0;
-  for (const { newPod, oldPod, isCrowded } of states) {
-    if (oldPod && !newPod && isHeldBack(situation, oldPod)) unavailable += Number(!isAvailable(oldPod, situation));
-    else if (isCrowded || isStaying(oldPod) === isStaying(newPod)) unavailable++;
-    else if (newPod) unavailable += Number(!isAvailable(newPod, situation)) + Number(isPreDeleting(newPod));
-    else if (!isAvailable(oldPod!, situation)) broken.push(oldPod!);
+  for (const { newPod, oldPod, hasSurplus } of states) {
+    if (oldPod && !newPod && isUpdateRefused(state, oldPod)) unavailable += Number(!isAvailable(oldPod, state));
+    else if (hasSurplus || isStaying(oldPod) === isStaying(newPod)) unavailable++;
+    else if (newPod) unavailable += Number(!isAvailable(newPod, state)) + Number(isPreDeleting(newPod));
+    else if (!isAvailable(oldPod!, state)) broken.push(oldPod!);
     else candidates.push(oldPod!);
   }
   const room = Math.max(0, maxUnavailable - unavailable - broken.length);
@@ -88,20 +88,20 @@ function replace(situation: Situation, states: readonly NodeState[], maxUnavaila
 }
 
 /** Creates surge Pods beside old Pods, and deletes an old Pod when its replacement is available. */
-function surge(situation: Situation, states: readonly NodeState[], maxSurge: number): UpdateStep {
-  const { nodes, placement } = situation;
+function surge(state: State, states: readonly NodeState[], maxSurge: number): UpdateStep {
+  const { nodes, placement } = state;
   const fitting = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
   const starts: string[] = [];
   const candidates: string[] = [];
   const stops: Pod[] = [];
   let surging = 0;
-  for (const { name, newPod, oldPod, isCrowded } of states) {
-    if (isCrowded) surging++;
+  for (const { name, newPod, oldPod, hasSurplus } of states) {
+    if (hasSurplus) surging++;
     else if (!isStaying(oldPod)) continue;
     else if (!newPod) {
       // No new Pod can start on a node that only tolerates its existing Pods.
-      if (fitting.has(name)) (isAvailable(oldPod, situation) ? candidates : starts).push(name);
-    } else if (isAvailable(newPod, situation) && !isPreDeleting(newPod)) stops.push(oldPod);
+      if (fitting.has(name)) (isAvailable(oldPod, state) ? candidates : starts).push(name);
+    } else if (isAvailable(newPod, state) && !isPreDeleting(newPod)) stops.push(oldPod);
     else surging++;
   }
   const room = Math.max(0, maxSurge - surging);

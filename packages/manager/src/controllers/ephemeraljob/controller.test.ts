@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pod } from '@kruise/api/core/pod';
 import { type EphemeralJobSpec, ephemeralJob } from '@kruise/api/kruise/ephemeraljob';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { isNotFound } from '@kruise/machinery/status';
 import { formatTime } from '@kruise/values/time';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
@@ -45,7 +45,7 @@ async function endAll({ client, clock, pass }: TestCluster): Promise<void> {
       state: { terminated: { exitCode: 0, startedAt: formatTime(clock.now()), finishedAt: formatTime(clock.now()) } },
     }));
     const found = { name: metadata.name!, namespace: 'default' };
-    await modify(
+    await updateWithRetry(
       client,
       pod,
       found,

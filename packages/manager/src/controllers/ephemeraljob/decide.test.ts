@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob, EphemeralJobSpec, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
 import { ephemeralContainersCleanupFinalizer } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
-import { inWords } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/in-words';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 import { ownContainers } from './targets.ts';
@@ -60,9 +60,9 @@ function decided(job: EphemeralJob, pods: readonly Pod[] = []) {
   const { phase, match, running, succeeded, waiting, failed, conditions, completionTime } = (status ??
     {}) as EphemeralJobStatus;
   return {
-    does: inWords(actions),
+    does: summarizeActions(actions),
     figures: status && `${phase} of ${match}: ${running} ${succeeded} ${waiting} ${failed}`,
-    says: conditions?.map(({ type, reason }) => `${type} ${reason}`).slice(1),
+    expected: conditions?.map(({ type, reason }) => `${type} ${reason}`).slice(1),
     isOver: completionTime !== undefined,
     actions,
     requeueAfterSeconds,
@@ -75,10 +75,10 @@ const cases: readonly {
   readonly pods: readonly Pod[];
   readonly does?: readonly string[];
   readonly figures: string;
-  readonly says?: readonly string[];
+  readonly expected?: readonly string[];
   readonly isOver?: boolean;
 }[] = [
-  { is: 'waits for Pods', pods: [], figures: 'Waiting of 0: 0 0 0 0', says: ['MatchedEmpty MatchEmpty'] },
+  { is: 'waits for Pods', pods: [], figures: 'Waiting of 0: 0 0 0 0', expected: ['MatchedEmpty MatchEmpty'] },
   {
     is: 'handles one Pod at a time',
     pods: [podOf('b'), podOf('a')],
@@ -121,21 +121,21 @@ const cases: readonly {
     is: 'succeeds when all Pods have succeeded',
     pods: [podOf('a', 'succeeded'), podOf('b', 'succeeded')],
     figures: 'Succeeded of 2: 0 2 0 0',
-    says: ['JobSucceeded JobSucceeded'],
+    expected: ['JobSucceeded JobSucceeded'],
     isOver: true,
   },
   {
     is: 'fails when all Pods have failed',
     pods: [podOf('a', 'failed'), podOf('b', 'broken')],
     figures: 'Failed of 2: 0 0 0 2',
-    says: ['JobFailed CreateFailed'],
+    expected: ['JobFailed CreateFailed'],
     isOver: true,
   },
   {
     is: 'fails when some Pods have failed and none is running',
     pods: [podOf('a', 'failed'), podOf('b', 'succeeded')],
     figures: 'Failed of 2: 0 1 0 1',
-    says: ['JobFailed CreateFailed'],
+    expected: ['JobFailed CreateFailed'],
     isOver: true,
   },
   { is: 'waits with its containers', pods: [podOf('a', 'waiting')], figures: 'Waiting of 1: 0 0 1 0' },
@@ -160,14 +160,14 @@ const cases: readonly {
     is: 'skips finished Pods',
     pods: [{ ...podOf('a'), status: { phase: 'Succeeded' } }],
     figures: 'Waiting of 0: 0 0 0 0',
-    says: ['MatchedEmpty MatchEmpty'],
+    expected: ['MatchedEmpty MatchEmpty'],
   },
   {
     is: 'fails past its deadline',
     job: jobOf({ activeDeadlineSeconds: 10 }, { startTime: formatTime(now - 10_000) }),
     pods: [podOf('a', 'running')],
     figures: 'Failed of 1: 1 0 0 0',
-    says: ['JobFailed DeadlineExceeded'],
+    expected: ['JobFailed DeadlineExceeded'],
     isOver: true,
   },
   {
@@ -175,13 +175,13 @@ const cases: readonly {
     job: jobOf({ template: { ephemeralContainers: [] } }),
     pods: [podOf('a')],
     figures: 'Error of 1: 0 0 0 0',
-    says: ['JobError Error'],
+    expected: ['JobError Error'],
   },
 ];
-for (const { is, job = jobOf(), pods, does = [], figures, says = [], isOver = false } of cases) {
+for (const { is, job = jobOf(), pods, does = [], figures, expected = [], isOver = false } of cases) {
   test(`a job ${is}`, () => {
     const result = decided(job, pods);
-    assert.deepEqual([result.does, result.figures, result.says, result.isOver], [does, figures, says, isOver]);
+    assert.deepEqual([result.does, result.figures, result.expected, result.isOver], [does, figures, expected, isOver]);
   });
 }
 

@@ -4,7 +4,6 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
 import { ephemeralContainersCleanupFinalizer } from '@kruise/api/kruise/well-known';
 import {
-  announced,
   hasFinalizer,
   isBeingDeleted,
   type PatchAction,
@@ -12,6 +11,7 @@ import {
   removeFinalizer,
   update,
   withFinalizer,
+  withOutcomeEvents,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { codecOf } from '@kruise/schema/codec';
@@ -33,9 +33,9 @@ export function decide({ job, pods }: Observed, now: Instant): Decided {
   if (isBeingDeleted(job))
     return { actions: isHeld ? [removeFinalizer(job, ephemeralContainersCleanupFinalizer)] : [] };
   const { completionTime } = job.status ?? {};
-  if (completionTime != null) return afterwards(job, parseTime(completionTime), now);
+  if (completionTime != null) return cleanUpFinished(job, parseTime(completionTime), now);
 
-  const hold = isHeld ? [] : [update(withFinalizer(asWritten(job), ephemeralContainersCleanupFinalizer))];
+  const hold = isHeld ? [] : [update(withFinalizer(inGoEncoding(job), ephemeralContainersCleanupFinalizer))];
   const targets = targetsOf(job, pods);
   const status = statusOf(job, targets, now);
   if (status.phase === 'Paused' || status.completionTime !== undefined) return { actions: hold, status };
@@ -53,15 +53,15 @@ const containers = codecOf(ephemeralContainer);
  * Returns the job with its containers in Go's encoding, like OpenKruise's first write of a job: users see a new
  * generation.
  */
-function asWritten({ spec, ...job }: EphemeralJob): EphemeralJob {
+function inGoEncoding({ spec, ...job }: EphemeralJob): EphemeralJob {
   const ephemeralContainers = (spec.template.ephemeralContainers ?? []).map((each) => containers.fromJson(each));
   return { ...job, spec: { ...spec, template: { ...spec.template, ephemeralContainers } } };
 }
 
-const usualTtlSeconds = 1800;
+const defaultTtlSeconds = 1800;
 
-function afterwards(job: EphemeralJob, completedAt: Instant, now: Instant): Decided {
-  const leftMs = completedAt + (job.spec.ttlSecondsAfterFinished ?? usualTtlSeconds) * 1000 - now;
+function cleanUpFinished(job: EphemeralJob, completedAt: Instant, now: Instant): Decided {
+  const leftMs = completedAt + (job.spec.ttlSecondsAfterFinished ?? defaultTtlSeconds) * 1000 - now;
   return leftMs > 0 ? { actions: [], requeueAfterSeconds: leftMs / 1000 } : { actions: [remove(job)] };
 }
 
@@ -72,8 +72,8 @@ function addContainers(job: EphemeralJob, targets: readonly Pod[]): readonly Pat
   const added = ownContainers(job);
   if (added.length === 0) return [];
   const [untouched, touched] = [true, false].map((is) => targets.filter((pod) => isUntouched(job, pod) === is));
-  const atWork = touched!.filter((pod) => !hasEnded(job, pod)).length;
-  return untouched!.slice(0, Math.max(0, (job.spec.parallelism ?? 1) - atWork)).map((pod) => {
+  const activeCount = touched!.filter((pod) => !hasEnded(job, pod)).length;
+  return untouched!.slice(0, Math.max(0, (job.spec.parallelism ?? 1) - activeCount)).map((pod) => {
     const patch: PatchAction = {
       type: 'patch',
       object: pod,
@@ -82,6 +82,6 @@ function addContainers(job: EphemeralJob, targets: readonly Pod[]): readonly Pat
       subresource: 'ephemeralcontainers',
     };
     const message = `failed to create ephemeral container in pod ${pod.metadata.namespace}/${pod.metadata.name}: {error}`;
-    return announced(patch, { about: job, failed: { reason: 'CreateFailed', message } });
+    return withOutcomeEvents(patch, { about: job, failed: { reason: 'CreateFailed', message } });
   });
 }

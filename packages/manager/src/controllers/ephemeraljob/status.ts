@@ -18,26 +18,26 @@ export function statusOf(job: EphemeralJob, targets: readonly Pod[], now: Instan
     failed: count('failed'),
   };
   let conditions = status?.conditions ?? [conditionOf('Initialized', 'Initialized', '', now)];
-  const tell = (type: string, reason: string, message: string) => {
+  const setCondition = (type: string, reason: string, message: string) => {
     conditions = withCondition(conditions, conditionOf(type, reason, message, now));
   };
-  const called = `EphemeralJob ${metadata.namespace}/${metadata.name}`;
+  const jobTitle = `EphemeralJob ${metadata.namespace}/${metadata.name}`;
   const startTime = status?.startTime ?? formatTime(now);
   let phase = phaseOf(figures, spec.replicas ?? figures.match);
   let isOver = phase === 'Succeeded' || phase === 'Failed';
-  if (figures.match === 0) tell('MatchedEmpty', 'MatchEmpty', 'job match no pods');
-  if (phase === 'Succeeded') tell('JobSucceeded', 'JobSucceeded', 'job success to run all tasks');
-  if (phase === 'Failed') tell('JobFailed', 'JobFailed', 'job failed to run all tasks');
+  if (figures.match === 0) setCondition('MatchedEmpty', 'MatchEmpty', 'job match no pods');
+  if (phase === 'Succeeded') setCondition('JobSucceeded', 'JobSucceeded', 'job success to run all tasks');
+  if (phase === 'Failed') setCondition('JobFailed', 'JobFailed', 'job failed to run all tasks');
   if (spec.paused) phase = 'Paused';
-  if (figures.failed > 0) tell('JobFailed', 'CreateFailed', `${called} failed to create ephemeral container`);
-  const isGoingOn = phase === 'Waiting' || phase === 'Unknown' || phase === 'Running';
-  if (isGoingOn && msUntilDeadline(job, startTime, now) <= 0) {
+  if (figures.failed > 0) setCondition('JobFailed', 'CreateFailed', `${jobTitle} failed to create ephemeral container`);
+  const isActive = phase === 'Waiting' || phase === 'Unknown' || phase === 'Running';
+  if (isActive && msUntilDeadline(job, startTime, now) <= 0) {
     [phase, isOver] = ['Failed', true];
-    tell('JobFailed', 'DeadlineExceeded', `${called} was active longer than specified deadline`);
+    setCondition('JobFailed', 'DeadlineExceeded', `${jobTitle} was active longer than specified deadline`);
   }
   if ((spec.template.ephemeralContainers ?? []).length === 0) {
     phase = 'Error';
-    tell('JobError', 'Error', 'job spec invalid fields.');
+    setCondition('JobError', 'Error', 'job spec invalid fields.');
   }
   return { conditions, startTime, ...(isOver ? { completionTime: formatTime(now) } : {}), phase, ...figures };
 }

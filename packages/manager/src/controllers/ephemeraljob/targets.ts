@@ -17,17 +17,17 @@ export function ownContainers({ metadata, spec }: EphemeralJob): readonly Epheme
 
 /** Returns the target Pods: the oldest of the selected Pods without a conflicting container name. */
 export function targetsOf(job: EphemeralJob, pods: readonly Pod[]): readonly Pod[] {
-  const isFree = (pod: Pod) => sameNamed(job, pod).every((container) => isOwn(job, container));
+  const isFree = (pod: Pod) => containersWithSameName(job, pod).every((container) => isOwn(job, container));
   const fitting = pods.filter((pod) => isPodActive(pod) && isFree(pod)).sort(byAge);
   return job.spec.replicas === undefined ? fitting : fitting.slice(0, Math.max(0, job.spec.replicas));
 }
 
 /** Reports whether a Pod has none of the job's containers yet. */
 export function isUntouched(job: EphemeralJob, pod: Pod): boolean {
-  return !sameNamed(job, pod).some((container) => isOwn(job, container));
+  return !containersWithSameName(job, pod).some((container) => isOwn(job, container));
 }
 
-function sameNamed({ spec }: EphemeralJob, pod: Pod): readonly EphemeralContainer[] {
+function containersWithSameName({ spec }: EphemeralJob, pod: Pod): readonly EphemeralContainer[] {
   const names = new Set((spec.template.ephemeralContainers ?? []).map(({ name }) => name));
   return (pod.spec?.ephemeralContainers ?? []).filter(({ name }) => names.has(name));
 }

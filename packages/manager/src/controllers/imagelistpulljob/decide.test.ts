@@ -38,7 +38,7 @@ const succeeded = { succeeded: 1 };
 const active = { active: 1 };
 const failed = { failed: 1 };
 
-function said({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
+function formatDecision({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
   const did = actions.map((action) => {
     if (action.type === 'record') return `${action.event.reason}: ${action.event.message}`;
     if (action.type === 'create') return `create ${(action.object as ImagePullJob).spec.image}`;
@@ -118,7 +118,7 @@ const cases: { name: string; job: ImageListPullJob; children: readonly ImagePull
   },
 ];
 for (const { name, job: list, children, does } of cases) {
-  test(name, () => assert.deepEqual(said(decide({ job: list, children }, now)), does));
+  test(name, () => assert.deepEqual(formatDecision(decide({ job: list, children }, now)), does));
 }
 
 test('a finished list is deleted after its TTL', () => {
@@ -126,13 +126,18 @@ test('a finished list is deleted after its TTL', () => {
     spec: { images: ['a'], completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 10 } },
     status: { desired: 1, active: 0, completed: 1, succeeded: 1, completionTime: ago(10) },
   });
-  assert.deepEqual(said(decide({ job: list, children: [] }, now)), ['remove list']);
+  assert.deepEqual(formatDecision(decide({ job: list, children: [] }, now)), ['remove list']);
 });
 
 test('the status counts images, not nodes', () => {
   const list = job(['a', 'b', 'c', 'd']);
-  const { startTime: _none, ...notBegun } = child('d', failed).status!;
-  const children = [child('a', succeeded), child('b', active), child('c', failed), { ...child('d'), status: notBegun }];
+  const { startTime: _none, ...notStarted } = child('d', failed).status!;
+  const children = [
+    child('a', succeeded),
+    child('b', active),
+    child('c', failed),
+    { ...child('d'), status: notStarted },
+  ];
   assert.deepEqual(statusOf(decide({ job: list, children }, now)), {
     startTime: ago(0),
     desired: 4,

@@ -20,7 +20,7 @@ export function decide({ job, children: all }: Observed, now: Instant): Decision
   const isMarked = job.metadata.labels?.[podRevisionLabel] === hash;
   const marks = isMarked ? [] : [patch(job, { metadata: { labels: { [podRevisionLabel]: hash } } })];
   const { completionTime } = job.status ?? {};
-  if (completionTime != null) return afterwards(job, parseTime(completionTime), marks, now);
+  if (completionTime != null) return cleanUpFinished(job, parseTime(completionTime), marks, now);
 
   const children = all.filter((child) => !isBeingDeleted(child));
   const status = statusOf(job, children, now);
@@ -36,16 +36,16 @@ export function decide({ job, children: all }: Observed, now: Instant): Decision
     actions: [
       ...marks,
       ...missing.map((image) => create(childFor(job, image, hash))),
-      ...tell(job, 'create', missing.length),
+      ...countEvent(job, 'create', missing.length),
       ...outdated.map(remove),
-      ...tell(job, 'delete', outdated.length),
+      ...countEvent(job, 'delete', outdated.length),
     ],
     // Failed writes do not count as progress.
     status: ({ failures }) => (failures.length > 0 ? job.status : status),
   };
 }
 
-function afterwards(
+function cleanUpFinished(
   job: ImageListPullJob,
   completedAt: Instant,
   marks: readonly Action[],
@@ -80,7 +80,7 @@ function childFor(job: ImageListPullJob, image: string, hash: string): ImagePull
   };
 }
 
-function tell(about: ImageListPullJob, what: 'create' | 'delete', count: number): readonly Action[] {
+function countEvent(about: ImageListPullJob, what: 'create' | 'delete', count: number): readonly Action[] {
   if (count === 0) return [];
   const verb = what === 'create' ? 'Create' : 'Delete';
   const event = { reason: `Successful ${what} ImagePullJob`, message: `${verb} ${count} ImagePullJob` };
@@ -89,13 +89,13 @@ function tell(about: ImageListPullJob, what: 'create' | 'delete', count: number)
 
 /** Counts the images by progress; ImagePullJobs that have not started do not count. */
 function statusOf(job: ImageListPullJob, children: readonly ImagePullJob[], now: Instant): ImageListPullJobStatus {
-  const begun = children.flatMap(({ metadata: { name = '' }, spec: { image }, status }) =>
+  const started = children.flatMap(({ metadata: { name = '' }, spec: { image }, status }) =>
     status?.startTime == null ? [] : [{ name, image, ...status }],
   );
-  const count = (is: (child: (typeof begun)[number]) => boolean) => begun.filter(is).length;
+  const count = (is: (child: (typeof started)[number]) => boolean) => started.filter(is).length;
   const desired = job.spec.images.length;
   const completed = count((child) => child.desired === (child.succeeded ?? 0) + (child.failed ?? 0));
-  const failed = begun.filter((child) => (child.failed ?? 0) > 0);
+  const failed = started.filter((child) => (child.failed ?? 0) > 0);
   const isOver = job.spec.completionPolicy.type !== 'Never' && completed === desired;
   return {
     startTime: job.status?.startTime ?? formatTime(now),

@@ -8,7 +8,7 @@ import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { type ImageTagStatus, type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
 import type { Client } from '@kruise/client/client';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { formatTime } from '@kruise/values/time';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
@@ -39,21 +39,25 @@ async function wanted(client: Client): Promise<readonly string[]> {
 }
 
 /** Reports a phase for all desired images of a node. */
-async function say({ client, clock }: TestCluster, name: string, phase: ImageTagStatus['phase']): Promise<void> {
+async function reportPhase(
+  { client, clock }: TestCluster,
+  name: string,
+  phase: ImageTagStatus['phase'],
+): Promise<void> {
   const statusOf = ({ spec }: NodeImage) => {
     const images = Object.entries(spec.images ?? {}).map(([image, { tags }]) => {
-      const said = tags.map(({ tag, version = 0 }) => ({
+      const reported = tags.map(({ tag, version = 0 }) => ({
         tag,
         version,
         phase,
         completionTime: formatTime(clock.now()),
       }));
-      return [image, { tags: said }];
+      return [image, { tags: reported }];
     });
     return { desired: 1, succeeded: 1, failed: 0, pulling: 0, waiting: 0, imageStatuses: Object.fromEntries(images) };
   };
   const change = (found: NodeImage) => ({ ...found, status: statusOf(found) });
-  await modify(client, nodeImage, { name }, change, { subresource: 'status' });
+  await updateWithRetry(client, nodeImage, { name }, change, { subresource: 'status' });
 }
 
 const pull = { metadata: { name: 'pull', namespace: 'default' } };
@@ -65,11 +69,11 @@ test('a job pulls on one node after the other, and its deletion removes the tags
   await client.create(imagePullJob, { ...pull, spec });
   await pass(1);
   assert.deepEqual(await wanted(client), ['a app:v1', 'b app:v1']);
-  await say(cluster, 'a', 'Succeeded');
+  await reportPhase(cluster, 'a', 'Succeeded');
   await pass(1);
   assert.deepEqual(await wanted(client), ['a app:v1', 'b app:v1', 'c app:v1']);
-  await say(cluster, 'b', 'Failed');
-  await say(cluster, 'c', 'Succeeded');
+  await reportPhase(cluster, 'b', 'Failed');
+  await reportPhase(cluster, 'c', 'Succeeded');
   await pass(1);
   const { status, metadata } = await client.get(imagePullJob, { name: 'pull', namespace: 'default' });
   assert.deepEqual(
@@ -117,7 +121,7 @@ test('a list has a job for every image, and completes with the last one', async 
   });
   await pass(1);
   assert.deepEqual((await client.list(imagePullJob)).items.map(({ spec }) => spec.image).sort(), ['app:v1', 'side:v1']);
-  for (const name of names) await say(cluster, name, 'Succeeded');
+  for (const name of names) await reportPhase(cluster, name, 'Succeeded');
   await pass(1);
   const { status } = await client.get(imageListPullJob, { name: 'list', namespace: 'default' });
   assert.deepEqual(

@@ -29,6 +29,6 @@ function observe(caches: Caches, key: Key, daemonConfigNamespace: string): Obser
     job,
     nodeImages: nodeImagesFor(caches, job),
     copies: caches.of(secret).list({ namespace: daemonConfigNamespace }),
-    secretNamed: (name) => caches.of(secret).get({ namespace, name }),
+    findSecret: (name) => caches.of(secret).get({ namespace, name }),
   };
 }

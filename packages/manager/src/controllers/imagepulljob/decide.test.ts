@@ -7,18 +7,30 @@ import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
 import fc from 'fast-check';
 import { decide, type Observed } from './decide.ts';
-import { ago, copy, image, job, nodeImage, nodeStatus, now, owner, secret, settings, told } from './fixtures.ts';
+import {
+  ago,
+  copy,
+  image,
+  job,
+  nodeImage,
+  nodeImageWithTag,
+  nodeStatus,
+  now,
+  owner,
+  secret,
+  settings,
+} from './fixtures.ts';
 import { pullPolicyFor, specFor } from './order.ts';
 
 const observed = (of: ImagePullJob, nodeImages: readonly NodeImage[], copies: readonly Secret[] = []): Observed => ({
   job: of,
   nodeImages,
   copies,
-  secretNamed: (name) => (name === 'key' ? secret('key') : undefined),
+  findSecret: (name) => (name === 'key' ? secret('key') : undefined),
 });
 const look = (of: ImagePullJob, nodeImages: readonly NodeImage[], copies?: readonly Secret[]) =>
   decide(observed(of, nodeImages, copies), settings, now);
-function said({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
+function formatDecision({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
   const did = actions.map((action) =>
     'object' in action ? `${action.type} ${action.object.kind} ${action.object.metadata.name}` : action.type,
   );
@@ -47,11 +59,11 @@ const steps: {
     does: ['patch NodeImage a', 'patch NodeImage b'],
   },
   { name: 'a parallelism of 0 updates no NodeImage', job: job({ parallelism: 0 }), nodes: three, does: [] },
-  { name: 'pulling nodes count', job: job(), nodes: [told('a', 'Pulling'), nodeImage('b')], does: [] },
+  { name: 'pulling nodes count', job: job(), nodes: [nodeImageWithTag('a', 'Pulling'), nodeImage('b')], does: [] },
   {
     name: 'finished nodes make room',
     job: job(),
-    nodes: [told('a', 'Succeeded'), told('b', 'Failed'), nodeImage('c')],
+    nodes: [nodeImageWithTag('a', 'Succeeded'), nodeImageWithTag('b', 'Failed'), nodeImage('c')],
     does: ['patch NodeImage c'],
   },
   {
@@ -69,7 +81,7 @@ const steps: {
   {
     name: 'a NodeImage without the Secret is updated within parallelism',
     job: job({ pullSecrets: ['key'], parallelism: 2 }),
-    nodes: [told('a', 'Pulling')],
+    nodes: [nodeImageWithTag('a', 'Pulling')],
     copies: [copy('key-1', 'default/key', ['default/pull'])],
     does: ['patch NodeImage a'],
   },
@@ -77,7 +89,7 @@ const steps: {
   {
     name: 'a job is requeued for its deadline',
     job: job({ completionPolicy: { type: 'Always', activeDeadlineSeconds: 60 } }, { status: { startTime: ago(20) } }),
-    nodes: [told('a', 'Pulling')],
+    nodes: [nodeImageWithTag('a', 'Pulling')],
     does: ['wait 40'],
   },
   {
@@ -134,7 +146,7 @@ const steps: {
   },
 ];
 for (const { name, job: of, nodes, copies, does } of steps) {
-  test(name, () => assert.deepEqual(said(look(of, nodes, copies)), does));
+  test(name, () => assert.deepEqual(formatDecision(look(of, nodes, copies)), does));
 }
 
 const startTime = ago(0);
@@ -147,7 +159,7 @@ const statuses: {
 }[] = [
   {
     name: 'a job completes when every node has',
-    nodes: [told('a', 'Succeeded'), told('b', 'Succeeded')],
+    nodes: [nodeImageWithTag('a', 'Succeeded'), nodeImageWithTag('b', 'Succeeded')],
     status: {
       startTime,
       completionTime: ago(0),
@@ -160,7 +172,11 @@ const statuses: {
   },
   {
     name: 'nodes are counted by their reported phase',
-    nodes: [told('node1', 'Succeeded'), told('node2', 'Pulling'), told('node3', 'Failed')],
+    nodes: [
+      nodeImageWithTag('node1', 'Succeeded'),
+      nodeImageWithTag('node2', 'Pulling'),
+      nodeImageWithTag('node3', 'Failed'),
+    ],
     status: {
       startTime,
       desired: 3,
@@ -189,13 +205,13 @@ const statuses: {
   },
   {
     name: 'a node that pulls for another job is not active',
-    nodes: [told('a', 'Succeeded', { ownerReferences: [owner('other')] })],
+    nodes: [nodeImageWithTag('a', 'Succeeded', { ownerReferences: [owner('other')] })],
     status: { startTime, desired: 1, active: 0, succeeded: 0, failed: 0, message: 'job is running, progress 0.0%' },
   },
   {
     name: 'a node without the Secret is active all the same',
     job: job({ pullSecrets: ['key'] }),
-    nodes: [told('a')],
+    nodes: [nodeImageWithTag('a')],
     status: { startTime, desired: 1, active: 1, succeeded: 0, failed: 0, message: 'job is running, progress 0.0%' },
   },
   {
@@ -223,7 +239,12 @@ const statuses: {
       { pullSecrets: ['key'], completionPolicy: { type: 'Always', activeDeadlineSeconds: 60 } },
       { status: { startTime: ago(60) } },
     ),
-    nodes: [told('d', 'Succeeded'), told('c', 'Pulling'), nodeImage('b'), told('a', 'Failed')],
+    nodes: [
+      nodeImageWithTag('d', 'Succeeded'),
+      nodeImageWithTag('c', 'Pulling'),
+      nodeImage('b'),
+      nodeImageWithTag('a', 'Failed'),
+    ],
     status: {
       startTime: ago(60),
       completionTime: ago(0),
@@ -241,11 +262,15 @@ for (const { name, job: of = job(), nodes, copies, status } of statuses) {
 }
 
 const batch = { namespace: 'kruise-daemon-config', name: 'key-1', mode: 'batch' };
-const tell = (node: NodeImage, secrets = [batch], of = job()) =>
+const startPull = (node: NodeImage, secrets = [batch], of = job()) =>
   specFor({ job: of, image, nodeImage: node, secrets, settings, now });
 
 test('a new tag has the first version and the pull policy', () => {
-  const spec = tell(nodeImage('a'), [batch], job({ imagePullPolicy: 'Always', sandboxConfig: { labels: { l: '1' } } }));
+  const spec = startPull(
+    nodeImage('a'),
+    [batch],
+    job({ imagePullPolicy: 'Always', sandboxConfig: { labels: { l: '1' } } }),
+  );
   assert.deepEqual(spec, {
     pullSecrets: [batch],
     tags: [
@@ -262,12 +287,12 @@ test('a new tag has the first version and the pull policy', () => {
 });
 
 test('an up-to-date NodeImage is not changed', () => {
-  const node = nodeImage('a', { ...told('a').spec.images!['app']!, pullSecrets: [batch] });
-  assert.equal(tell(node), node.spec.images?.['app']);
+  const node = nodeImage('a', { ...nodeImageWithTag('a').spec.images!['app']!, pullSecrets: [batch] });
+  assert.equal(startPull(node), node.spec.images?.['app']);
 });
 
 test('a Secret is added without a new version', () => {
-  const { pullSecrets, tags } = tell(told('a', 'Pulling', { version: 2 }));
+  const { pullSecrets, tags } = startPull(nodeImageWithTag('a', 'Pulling', { version: 2 }));
   assert.deepEqual({ pullSecrets, version: tags[0]?.version }, { pullSecrets: [batch], version: 2 });
 });
 
@@ -277,20 +302,20 @@ test('a tag of another job is shared, with a new version and the union of pull s
     tags: [{ tag: 'v1', version: 3, ownerReferences: [owner('x')] }],
     pullSecrets: [other],
   });
-  const { pullSecrets, tags } = tell(node);
+  const { pullSecrets, tags } = startPull(node);
   assert.deepEqual(pullSecrets, [other, batch]);
   assert.deepEqual(tags, [{ tag: 'v1', version: 4, ownerReferences: [owner('x'), owner('u')], createdAt: ago(0) }]);
 });
 
 test('a tag with an earlier status starts after its last version', () => {
   const node = nodeImage('a', undefined, [{ tag: 'v1', phase: 'Succeeded', version: 5 }]);
-  assert.equal(tell(node).tags[0]?.version, 6);
+  assert.equal(startPull(node).tags[0]?.version, 6);
 });
 
 test('tags are sorted', () => {
   const node = nodeImage('a', { tags: [{ tag: 'v0' }, { tag: 'v2' }] });
   assert.deepEqual(
-    tell(node).tags.map(({ tag }) => tag),
+    startPull(node).tags.map(({ tag }) => tag),
     ['v0', 'v1', 'v2'],
   );
 });

@@ -17,9 +17,9 @@ import {
 import type { Decision } from '@kruise/client/controller';
 import { intValue } from '@kruise/values/int-or-string';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { order } from './order.ts';
+import { addImage } from './order.ts';
 import { claimSecrets, releaseSecrets } from './secrets.ts';
-import { statusOf, takeCensus } from './status.ts';
+import { deriveState, statusOf } from './status.ts';
 
 export type Observed = {
   readonly job: ImagePullJob;
@@ -28,7 +28,7 @@ export type Observed = {
   /** Secrets in the namespace that daemons may read. */
   readonly copies: readonly Secret[];
   /** Finds a Secret in the namespace of the job. */
-  readonly secretNamed: (name: string) => Secret | undefined;
+  readonly findSecret: (name: string) => Secret | undefined;
 };
 
 export type Settings = {
@@ -43,26 +43,26 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
   const { job, nodeImages } = observed;
   if (isBeingDeleted(job)) return finalize(observed, settings);
   const { completionTime } = job.status ?? {};
-  if (completionTime != null) return afterwards(observed, settings, parseTime(completionTime), now);
+  if (completionTime != null) return cleanUpFinished(observed, settings, parseTime(completionTime), now);
   const image = nameAndTagOf(job.spec.image);
   // An invalid image allows no action; a change of the spec enqueues the job.
   if (!image) return nothing;
 
   const secrets = claimSecrets(observed, settings);
-  const census = takeCensus(job, image, nodeImages, secrets.references);
-  const status = statusOf(job, census, now);
-  const held = hasFinalizer(job, imagePullJobFinalizer) ? [] : [addFinalizer(job, imagePullJobFinalizer)];
+  const state = deriveState(job, image, nodeImages, secrets.references);
+  const status = statusOf(job, state, now);
+  const finalizerActions = hasFinalizer(job, imagePullJobFinalizer) ? [] : [addFinalizer(job, imagePullJobFinalizer)];
   const isOver = status.completionTime !== undefined;
-  const slots = isOver ? 0 : Math.max(0, intValue(job.spec.parallelism ?? 1) - census.active.length);
-  const next = census.unsynced.slice(0, slots);
-  const orders = next.flatMap((nodeImage) =>
-    order({ job, image, nodeImage, secrets: secrets.references, settings, now }),
+  const slots = isOver ? 0 : Math.max(0, intValue(job.spec.parallelism ?? 1) - state.active.length);
+  const next = state.unsynced.slice(0, slots);
+  const imageActions = next.flatMap((nodeImage) =>
+    addImage({ job, image, nodeImage, secrets: secrets.references, settings, now }),
   );
   return {
-    actions: [...held, ...secrets.actions, ...orders],
+    actions: [...finalizerActions, ...secrets.actions, ...imageActions],
     status,
     ...untilDeadline(job, status, now),
-    minIntervalMs: restMsFor(nodeImages.length),
+    minIntervalMs: minIntervalMsFor(nodeImages.length),
   };
 }
 
@@ -83,25 +83,25 @@ function finalize(observed: Observed, settings: Settings): Decision<ImagePullJob
 }
 
 /** Returns the minimum interval between two reconciles: a job handles the reports of many nodes in one reconcile. */
-function restMsFor(nodes: number): number {
+function minIntervalMsFor(nodes: number): number {
   return Math.floor(nodes / 20);
 }
 
 /** Releases the Secrets when no more pulls are needed, and removes the finalizer. */
-function letGo(observed: Observed, settings: Settings): readonly Action[] {
+function releaseJob(observed: Observed, settings: Settings): readonly Action[] {
   const { job } = observed;
   if (!hasFinalizer(job, imagePullJobFinalizer)) return [];
   return [...releaseSecrets(observed, settings), removeFinalizer(job, imagePullJobFinalizer)];
 }
 
-function afterwards(
+function cleanUpFinished(
   observed: Observed,
   settings: Settings,
   completedAt: Instant,
   now: Instant,
 ): Decision<ImagePullJobStatus> {
   const { job } = observed;
-  const actions = letGo(observed, settings);
+  const actions = releaseJob(observed, settings);
   const ttlSeconds = job.spec.completionPolicy.ttlSecondsAfterFinished;
   if (ttlSeconds == null) return { actions };
   const leftMs = completedAt + ttlSeconds * 1000 - now;

@@ -34,19 +34,23 @@ export function owner(uid: string) {
 }
 
 /** Builds a NodeImage with the image in its spec, and the phase in its status. */
-export function told(name: string, phase?: ImageTagStatus['phase'], tag: Partial<ImageTagSpec> = {}): NodeImage {
+export function nodeImageWithTag(
+  name: string,
+  phase?: ImageTagStatus['phase'],
+  tag: Partial<ImageTagSpec> = {},
+): NodeImage {
   const spec = { tag: 'v1', ownerReferences: [owner('u')], version: 0, ...tag };
-  const said = phase ? [{ tag: 'v1', phase, version: spec.version }] : [];
-  return nodeImage(name, { tags: [spec] }, said);
+  const reported = phase ? [{ tag: 'v1', phase, version: spec.version }] : [];
+  return nodeImage(name, { tags: [spec] }, reported);
 }
 
-export function nodeImage(name: string, app?: ImageSpec, said: readonly ImageTagStatus[] = []): NodeImage {
+export function nodeImage(name: string, app?: ImageSpec, reported: readonly ImageTagStatus[] = []): NodeImage {
   return {
     apiVersion: 'apps.kruise.io/v1beta1',
     kind: 'NodeImage',
     metadata: { name, resourceVersion: '1' },
     spec: app ? { images: { app } } : {},
-    ...(said.length > 0 ? { status: nodeStatus(said) } : {}),
+    ...(reported.length > 0 ? { status: nodeStatus(reported) } : {}),
   };
 }
 

@@ -9,14 +9,14 @@ import { isPodActive } from '@kruise/machinery/pods';
 export function nodeImagesFor(caches: Caches, job: ImagePullJob): readonly NodeImage[] {
   const all = caches.of(nodeImage);
   const { podSelector, selector } = job.spec;
-  if (podSelector) return named(caches, nodesWithPods(caches, job));
+  if (podSelector) return nodeImagesByName(caches, nodesWithPods(caches, job));
   if (!selector) return all.list();
-  if (selector.names) return named(caches, selector.names);
+  if (selector.names) return nodeImagesByName(caches, selector.names);
   const { matches } = selectorOf(selector);
   return all.list().filter(({ metadata }) => matches(metadata.labels));
 }
 
-function named(caches: Caches, names: Iterable<string>): readonly NodeImage[] {
+function nodeImagesByName(caches: Caches, names: Iterable<string>): readonly NodeImage[] {
   return [...names].flatMap((name) => caches.of(nodeImage).get(name) ?? []);
 }
 
@@ -36,7 +36,7 @@ function nodeNameOf({ spec }: Pod): string {
  * Reports whether a job may select a node. Always true with a Pod selector: a lookup of the Pods costs more than an
  * unneeded reconcile.
  */
-export function mayBeFor({ spec: { selector, podSelector } }: ImagePullJob, { metadata }: NodeImage): boolean {
+export function maySelect({ spec: { selector, podSelector } }: ImagePullJob, { metadata }: NodeImage): boolean {
   if (podSelector || !selector) return true;
   return selector.names ? selector.names.includes(metadata.name ?? '') : selectorOf(selector).matches(metadata.labels);
 }

@@ -9,7 +9,7 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import type { Settings } from './decide.ts';
 import { type ImageTag, isWantedBy, missingSecrets, tagOf } from './image-tag.ts';
 
-export type Order = {
+export type ImageRequest = {
   readonly job: ImagePullJob;
   readonly image: ImageTag;
   readonly nodeImage: NodeImage;
@@ -19,9 +19,9 @@ export type Order = {
 };
 
 /** Adds the image of a job to a NodeImage. */
-export function order(wanted: Order): readonly Action[] {
-  const { nodeImage, image } = wanted;
-  const changed = specFor(wanted);
+export function addImage(request: ImageRequest): readonly Action[] {
+  const { nodeImage, image } = request;
+  const changed = specFor(request);
   const before = nodeImage.spec.images?.[image.name];
   if (changed === before) return [];
   // The specs are plain JSON.
@@ -34,14 +34,14 @@ export function order(wanted: Order): readonly Action[] {
 }
 
 /** Returns the desired image spec of a NodeImage; the same object where nothing changes. */
-export function specFor(wanted: Order): ImageSpec {
-  const { job, image, nodeImage, secrets, now } = wanted;
+export function specFor(request: ImageRequest): ImageSpec {
+  const { job, image, nodeImage, secrets, now } = request;
   const before: ImageSpec = nodeImage.spec.images?.[image.name] ?? { tags: [] };
   const present = tagOf(before, image);
   const missing = missingSecrets(before, secrets);
   const isWanted = present !== undefined && isWantedBy(present, job);
   if (isWanted && missing.length === 0) return before;
-  const tag = isWanted ? present : present ? wantedToo(present, job, now) : newTag(wanted);
+  const tag = isWanted ? present : present ? withOwner(present, job, now) : newTag(request);
   const { sandboxConfig: _former, ...rest } = before;
   const pullSecrets = [...(before.pullSecrets ?? []), ...missing];
   return {
@@ -54,7 +54,7 @@ export function specFor(wanted: Order): ImageSpec {
 }
 
 /** Adds the job as an owner of a tag and pulls the tag again: the job cannot know how old the last pull is. */
-function wantedToo(tag: ImageTagSpec, job: ImagePullJob, now: Instant): ImageTagSpec {
+function withOwner(tag: ImageTagSpec, job: ImagePullJob, now: Instant): ImageTagSpec {
   return {
     ...tag,
     version: (tag.version ?? 0) + 1,
@@ -64,11 +64,11 @@ function wantedToo(tag: ImageTagSpec, job: ImagePullJob, now: Instant): ImageTag
   };
 }
 
-function newTag({ job, image, nodeImage, settings, now }: Order): ImageTagSpec {
-  const said = nodeImage.status?.imageStatuses?.[image.name]?.tags.find(({ tag }) => tag === image.tag);
+function newTag({ job, image, nodeImage, settings, now }: ImageRequest): ImageTagSpec {
+  const reported = nodeImage.status?.imageStatuses?.[image.name]?.tags.find(({ tag }) => tag === image.tag);
   return {
     tag: image.tag,
-    ...(said ? { version: (said.version ?? 0) + 1 } : {}),
+    ...(reported ? { version: (reported.version ?? 0) + 1 } : {}),
     createdAt: formatTime(now),
     ownerReferences: [referenceTo(job)],
     pullPolicy: pullPolicyFor(job, settings),

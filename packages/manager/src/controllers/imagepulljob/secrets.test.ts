@@ -10,10 +10,10 @@ const observed = (of: ImagePullJob, copies: readonly Secret[], sources: readonly
   job: of,
   nodeImages: [nodeImage('a')],
   copies,
-  secretNamed: (name: string) => sources.find(({ metadata }) => metadata.name === name),
+  findSecret: (name: string) => sources.find(({ metadata }) => metadata.name === name),
 });
 const users = ({ metadata }: Secret) => metadata.annotations?.['imagepulljobs.kruise.io/references'];
-function said(actions: readonly Action[]): readonly string[] {
+function formatActions(actions: readonly Action[]): readonly string[] {
   return actions.map((action) => {
     if (!('object' in action)) return action.type;
     const what = `${action.type} ${action.object.metadata.name}`;
@@ -99,7 +99,7 @@ const cases: {
 for (const { name, job: of = pulling, copies, sources, does, uses } of cases) {
   test(name, () => {
     const { actions, references } = claimSecrets(observed(of, copies, sources), settings);
-    assert.deepEqual(said(actions), does);
+    assert.deepEqual(formatActions(actions), does);
     assert.deepEqual(
       references.map((each) => [each.name, ...(each.mode ? [each.mode] : [])].join(' ')),
       uses,
@@ -151,7 +151,7 @@ const releases: { name: string; job?: ImagePullJob; copies: readonly Secret[]; d
   },
 ];
 for (const { name, job: of = job(), copies, does } of releases) {
-  test(name, () => assert.deepEqual(said(releaseSecrets(observed(of, copies), settings)), does));
+  test(name, () => assert.deepEqual(formatActions(releaseSecrets(observed(of, copies), settings)), does));
 }
 
 test('a copy is deleted with a resourceVersion precondition, as another job may start to use it', () => {

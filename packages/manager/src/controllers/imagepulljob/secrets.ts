@@ -51,8 +51,8 @@ export function releaseSecrets({ job, copies }: Observed, { daemonConfigNamespac
 }
 
 function claim(observed: Observed, settings: Settings, name: string, usable: readonly Secret[]): Claimed {
-  const { job, secretNamed } = observed;
-  const source = secretNamed(name);
+  const { job, findSecret } = observed;
+  const source = findSecret(name);
   // The creation of the Secret enqueues the job; meanwhile the job runs without the Secret.
   if (!source) return { actions: [], references: [] };
   const { daemonConfigNamespace: namespace } = settings;

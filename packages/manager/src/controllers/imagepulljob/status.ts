@@ -5,7 +5,7 @@ import { statusOfTag } from '../nodeimage/tag-status.ts';
 import { compareNames, type ImageTag, isWantedBy, missingSecrets, tagOf } from './image-tag.ts';
 
 /** Derived state of one ImagePullJob reconcile: the progress of each node. */
-export type Census = {
+export type State = {
   readonly succeeded: readonly NodeImage[];
   readonly failed: readonly NodeImage[];
   readonly active: readonly NodeImage[];
@@ -15,12 +15,12 @@ export type Census = {
 };
 
 /** Counts the NodeImages by the phase of the image. */
-export function takeCensus(
+export function deriveState(
   job: ImagePullJob,
   image: ImageTag,
   nodeImages: readonly NodeImage[],
   secrets: readonly PullSecret[],
-): Census {
+): State {
   const unsynced = new Set<NodeImage>();
   const counted = { Succeeded: [] as NodeImage[], Failed: [] as NodeImage[], active: [] as NodeImage[] };
   for (const nodeImage of nodeImages) {
@@ -43,8 +43,8 @@ export function takeCensus(
   };
 }
 
-export function statusOf(job: ImagePullJob, census: Census, now: Instant): ImagePullJobStatus {
-  const { succeeded, failed, active, unsynced, desired } = census;
+export function statusOf(job: ImagePullJob, state: State, now: Instant): ImagePullJobStatus {
+  const { succeeded, failed, active, unsynced, desired } = state;
   const startTime = job.status?.startTime ?? formatTime(now);
   const ended = succeeded.length + failed.length;
   if (ended < desired && isPastDeadline(job, parseTime(startTime), now)) {

@@ -6,7 +6,7 @@ import type { ImageSpec, NodeImage } from '@kruise/api/kruise/nodeimage';
 import type { Caches, Change } from '@kruise/client/informer';
 import { keyOf } from '@kruise/client/object-key';
 import { createObjectStore } from '@kruise/client/object-store';
-import { ago, job, nodeImage, nodeStatus, secret, told } from './fixtures.ts';
+import { ago, job, nodeImage, nodeImageWithTag, nodeStatus, secret } from './fixtures.ts';
 import { jobsOfNodeImage, jobsOfPod, jobsOfSecret } from './wake.ts';
 
 const named = (name: string, spec: Partial<ImagePullJob['spec']> = {}, status?: ImagePullJob['status']) =>
@@ -36,43 +36,58 @@ function cachesOf(known: readonly ImagePullJob[]): Caches {
   return { of } as unknown as Caches;
 }
 const caches = cachesOf(jobs);
-const wakes = (keys: readonly string[]) => keys.map((key) => key.replace('default/', ''));
+const enqueues = (keys: readonly string[]) => keys.map((key) => key.replace('default/', ''));
 const everyone = ['all', 'other-tag', 'other-image', 'by-pods'];
 
 const labelled = (zone: string): NodeImage => ({ ...nodeImage('a'), metadata: { name: 'a', labels: { zone } } });
 const withApp = (app: Partial<ImageSpec>): NodeImage => nodeImage('a', { tags: [{ tag: 'v1' }], ...app });
 const leaving: NodeImage = { ...nodeImage('a'), metadata: { name: 'a', deletionTimestamp: ago(1) } };
 
-const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[] }[] = [
+const nodes: { name: string; change: Change<NodeImage>; enqueues: readonly string[] }[] = [
   {
     name: 'a new node',
     change: { type: 'added', object: nodeImage('a'), cause: 'event' },
-    wakes: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
+    enqueues: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
   },
   {
     name: 'a terminating node',
     change: { type: 'updated', object: leaving, previous: nodeImage('a'), cause: 'event' },
-    wakes: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
+    enqueues: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
   },
   {
     name: 'an unchanged node',
-    change: { type: 'updated', object: told('a', 'Pulling'), previous: told('a', 'Pulling'), cause: 'event' },
-    wakes: [],
+    change: {
+      type: 'updated',
+      object: nodeImageWithTag('a', 'Pulling'),
+      previous: nodeImageWithTag('a', 'Pulling'),
+      cause: 'event',
+    },
+    enqueues: [],
   },
   {
     name: 'a node with new labels',
     change: { type: 'updated', object: labelled('1'), previous: labelled('2'), cause: 'event' },
-    wakes: ['in-zone'],
+    enqueues: ['in-zone'],
   },
   {
     name: 'a node that reports a change of a tag',
-    change: { type: 'updated', object: told('a', 'Succeeded'), previous: told('a', 'Pulling'), cause: 'event' },
-    wakes: ['all', 'on-a'],
+    change: {
+      type: 'updated',
+      object: nodeImageWithTag('a', 'Succeeded'),
+      previous: nodeImageWithTag('a', 'Pulling'),
+      cause: 'event',
+    },
+    enqueues: ['all', 'on-a'],
   },
   {
     name: 'a node with a first status',
-    change: { type: 'updated', object: told('a', 'Pulling'), previous: told('a'), cause: 'event' },
-    wakes: ['all', 'on-a'],
+    change: {
+      type: 'updated',
+      object: nodeImageWithTag('a', 'Pulling'),
+      previous: nodeImageWithTag('a'),
+      cause: 'event',
+    },
+    enqueues: ['all', 'on-a'],
   },
   {
     name: 'a node with new Secrets for an image',
@@ -82,12 +97,12 @@ const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[]
       previous: withApp({}),
       cause: 'event',
     },
-    wakes: ['all', 'other-tag', 'on-a'],
+    enqueues: ['all', 'other-tag', 'on-a'],
   },
   {
     name: 'a node without a former image',
     change: { type: 'updated', object: nodeImage('a'), previous: withApp({}), cause: 'event' },
-    wakes: ['all', 'other-tag', 'on-a'],
+    enqueues: ['all', 'other-tag', 'on-a'],
   },
   {
     name: 'a node with reordered tags',
@@ -97,7 +112,7 @@ const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[]
       previous: withApp({ tags: [{ tag: 'v2' }, { tag: 'v1' }] }),
       cause: 'event',
     },
-    wakes: [],
+    enqueues: [],
   },
   {
     name: 'a node without a former image status',
@@ -107,11 +122,11 @@ const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[]
       previous: { ...withApp({}), status: nodeStatus([{ tag: 'v2', phase: 'Pulling' }]) },
       cause: 'event',
     },
-    wakes: ['other-tag'],
+    enqueues: ['other-tag'],
   },
 ];
-for (const { name, change, wakes: expected } of nodes) {
-  test(`${name} enqueues [${expected}]`, () => assert.deepEqual(wakes(jobsOfNodeImage(change, caches)), expected));
+for (const { name, change, enqueues: expected } of nodes) {
+  test(`${name} enqueues [${expected}]`, () => assert.deepEqual(enqueues(jobsOfNodeImage(change, caches)), expected));
 }
 
 const pod = (parts: { node?: string; app?: string; namespace?: string; isLeaving?: boolean } = {}): Pod => ({
@@ -126,57 +141,57 @@ const pod = (parts: { node?: string; app?: string; namespace?: string; isLeaving
   spec: { containers: [], ...(parts.node === undefined ? {} : { nodeName: parts.node }) },
 });
 const onA = { node: 'a' };
-const podCases: { name: string; now: Pod; before?: Pod; wakes: readonly string[] }[] = [
-  { name: 'an unscheduled Pod', now: pod(), wakes: [] },
-  { name: 'a scheduled Pod', now: pod(onA), before: pod(), wakes: ['by-pods'] },
-  { name: 'an initial Pod', now: pod(onA), wakes: ['by-pods'] },
-  { name: 'a Pod with other labels', now: pod({ ...onA, app: 'db' }), wakes: [] },
-  { name: 'a Pod in another namespace', now: pod({ ...onA, namespace: 'other' }), wakes: [] },
-  { name: 'a Pod with a new status', now: pod(onA), before: pod(onA), wakes: [] },
-  { name: 'a terminating Pod', now: pod({ ...onA, isLeaving: true }), before: pod(onA), wakes: ['by-pods'] },
+const podCases: { name: string; now: Pod; before?: Pod; enqueues: readonly string[] }[] = [
+  { name: 'an unscheduled Pod', now: pod(), enqueues: [] },
+  { name: 'a scheduled Pod', now: pod(onA), before: pod(), enqueues: ['by-pods'] },
+  { name: 'an initial Pod', now: pod(onA), enqueues: ['by-pods'] },
+  { name: 'a Pod with other labels', now: pod({ ...onA, app: 'db' }), enqueues: [] },
+  { name: 'a Pod in another namespace', now: pod({ ...onA, namespace: 'other' }), enqueues: [] },
+  { name: 'a Pod with a new status', now: pod(onA), before: pod(onA), enqueues: [] },
+  { name: 'a terminating Pod', now: pod({ ...onA, isLeaving: true }), before: pod(onA), enqueues: ['by-pods'] },
   {
     name: 'a Pod that is still terminating',
     now: pod({ ...onA, isLeaving: true }),
     before: pod({ ...onA, isLeaving: true }),
-    wakes: [],
+    enqueues: [],
   },
-  { name: 'a Pod with new labels', now: pod({ ...onA, app: 'db' }), before: pod(onA), wakes: ['by-pods'] },
+  { name: 'a Pod with new labels', now: pod({ ...onA, app: 'db' }), before: pod(onA), enqueues: ['by-pods'] },
 ];
-for (const { name, now, before, wakes: expected } of podCases) {
+for (const { name, now, before, enqueues: expected } of podCases) {
   test(`${name} enqueues [${expected}]`, () => {
     const change: Change<Pod> = before
       ? { type: 'updated', object: now, previous: before, cause: 'event' }
       : { type: 'added', object: now, cause: 'event' };
-    assert.deepEqual(wakes(jobsOfPod(change, caches)), expected);
+    assert.deepEqual(enqueues(jobsOfPod(change, caches)), expected);
   });
 }
 
 const key = secret('key');
-const secrets: { name: string; change: Change<typeof key>; wakes: readonly string[] }[] = [
+const secrets: { name: string; change: Change<typeof key>; enqueues: readonly string[] }[] = [
   {
     name: 'a new Secret',
     change: { type: 'added', object: key, cause: 'event' },
-    wakes: ['with-key', 'done'],
+    enqueues: ['with-key', 'done'],
   },
   {
     name: 'a Secret with new content',
     change: { type: 'updated', object: secret('key', {}, { a: 'Yw==' }), previous: key, cause: 'event' },
-    wakes: ['with-key', 'done'],
+    enqueues: ['with-key', 'done'],
   },
   {
     name: 'a Secret with the same content',
     change: { type: 'updated', object: secret('key', { labels: { a: 'b' } }), previous: key, cause: 'event' },
-    wakes: [],
+    enqueues: [],
   },
-  { name: 'a deleted Secret', change: { type: 'deleted', object: key, cause: 'event' }, wakes: [] },
+  { name: 'a deleted Secret', change: { type: 'deleted', object: key, cause: 'event' }, enqueues: [] },
   {
     name: 'a copy',
     change: { type: 'added', object: secret('key', { namespace: 'kruise-daemon-config' }), cause: 'event' },
-    wakes: [],
+    enqueues: [],
   },
 ];
-for (const { name, change, wakes: expected } of secrets) {
+for (const { name, change, enqueues: expected } of secrets) {
   test(`${name} enqueues [${expected}]`, () => {
-    assert.deepEqual(wakes(jobsOfSecret('kruise-daemon-config')(change, caches)), expected);
+    assert.deepEqual(enqueues(jobsOfSecret('kruise-daemon-config')(change, caches)), expected);
   });
 }

@@ -9,20 +9,20 @@ import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { mayBeFor } from './nodes.ts';
+import { maySelect } from './nodes.ts';
 
 /** Returns the jobs to enqueue when a NodeImage is added, deleted or relabelled, or reports a change of an image. */
 export function jobsOfNodeImage({ type, object, previous }: Change<NodeImage>, caches: Caches): readonly Key[] {
   const jobs = caches.of(imagePullJob);
   if (type !== 'updated' || !previous || isBeingDeleted(object)) {
-    return keysOf(jobs.byIndex(running, 'yes').filter((job) => mayBeFor(job, object)));
+    return keysOf(jobs.byIndex(running, 'yes').filter((job) => maySelect(job, object)));
   }
   const isRelabelled = !isSame(previous.metadata.labels, object.metadata.labels);
   const moved = isRelabelled
-    ? jobs.byIndex(running, 'yes').filter((job) => mayBeFor(job, previous) !== mayBeFor(job, object))
+    ? jobs.byIndex(running, 'yes').filter((job) => maySelect(job, previous) !== maySelect(job, object))
     : [];
-  const told = changedImages(previous, object).flatMap((image) => jobs.byIndex(byImage, image));
-  return keysOf([...moved, ...told.filter((job) => mayBeFor(job, object))]);
+  const changedJobs = changedImages(previous, object).flatMap((image) => jobs.byIndex(byImage, image));
+  return keysOf([...moved, ...changedJobs.filter((job) => maySelect(job, object))]);
 }
 
 /** Returns the jobs to enqueue when a Pod is scheduled or deleted, or its labels change. */

@@ -18,7 +18,7 @@ export function nodeImageController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'nodeimage'),
     for: nodeImage,
-    watches: [watch(node, ofNode), watch(imagePullJob, ofJobThatIsGone)],
+    watches: [watch(node, nodeImagesOfNode), watch(imagePullJob, nodeImagesOfDeletedJob)],
     uses: [secret],
     observe,
     decide: (observed, now) => decide(observed, settings, now),
@@ -27,36 +27,39 @@ export function nodeImageController(settings: ManagerSettings): Controller {
 
 function observe(caches: Caches, name: Key): Observed | undefined {
   const found = caches.of(node).get(name);
-  const ofName = caches.of(nodeImage).get(name);
-  if (!ofName && (!found || isVirtualNode(found))) return undefined;
+  const existing = caches.of(nodeImage).get(name);
+  if (!existing && (!found || isVirtualNode(found))) return undefined;
   return {
     name,
     node: found && !isBeingDeleted(found) ? found : undefined,
-    nodeImage: ofName,
-    isThere: (owner) => isThere(caches, owner),
+    nodeImage: existing,
+    ownerExists: (owner) => ownerExists(caches, owner),
     hasSecret: ({ namespace = '', name: secretName = '' }) =>
       caches.of(secret).get({ namespace, name: secretName }) !== undefined,
   };
 }
 
-function isThere(caches: Caches, { apiVersion = '', kind, namespace = '', name = '', uid }: ObjectReference): boolean {
+function ownerExists(
+  caches: Caches,
+  { apiVersion = '', kind, namespace = '', name = '', uid }: ObjectReference,
+): boolean {
   if (groupOf(apiVersion) !== appsGroup || kind !== imagePullJob.kind) return true;
   return caches.of(imagePullJob).get({ namespace, name })?.metadata.uid === uid;
 }
 
 /** Ignores the heartbeats of a node: only its creation, deletion and labels count. */
-function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
+function nodeImagesOfNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
   if (isVirtualNode(object)) return [];
   const { name = '', labels = {} } = object.metadata;
   const present = caches.of(nodeImage).get(name);
   const isGone = type === 'deleted' || isBeingDeleted(object);
-  const isOfConcern = present
+  const isRelevant = present
     ? isGone || !isSame(present.metadata.labels ?? {}, labels)
     : !isGone && readyTimeOf(object) !== undefined;
-  return isOfConcern ? [name] : [];
+  return isRelevant ? [name] : [];
 }
 
-function ofJobThatIsGone({ type, object }: Change<ImagePullJob>, caches: Caches): readonly Key[] {
+function nodeImagesOfDeletedJob({ type, object }: Change<ImagePullJob>, caches: Caches): readonly Key[] {
   if (type !== 'deleted') return [];
   return caches
     .of(nodeImage)

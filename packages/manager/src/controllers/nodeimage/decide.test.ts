@@ -36,7 +36,7 @@ const observed = (more: Partial<Observed>): Observed => ({
   name: 'node-1',
   node: readyNode(3600),
   nodeImage: undefined,
-  isThere: ({ uid }) => uid !== 'gone',
+  ownerExists: ({ uid }) => uid !== 'gone',
   hasSecret: ({ name }) => name !== 'missing',
   ...more,
 });
@@ -51,7 +51,11 @@ const status = (tags: readonly ImageTagStatus[]) => ({
 });
 
 /** Formats the decision; an update is shown by the tags it keeps of the image `app`. */
-function said({ actions, status: reported, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
+function formatDecision({
+  actions,
+  status: reported,
+  requeueAfterSeconds: wait,
+}: ReturnType<typeof decide>): readonly string[] {
   return [
     ...actions.map((action) => {
       if (action.type !== 'update') return action.type;
@@ -107,7 +111,8 @@ const lives: { name: string; observed: Partial<Observed>; does: readonly string[
     does: ['keep v1'],
   },
 ];
-for (const { name, observed: world, does } of lives) test(name, () => assert.deepEqual(said(look(world)), does));
+for (const { name, observed: world, does } of lives)
+  test(name, () => assert.deepEqual(formatDecision(look(world)), does));
 
 const done = (completed: number, version?: number): ImageTagStatus => ({
   tag: 'v1',
@@ -178,7 +183,7 @@ const tags: { name: string; tags: readonly ImageTagSpec[]; status?: ImageTagStat
 for (const { name, tags: wanted, status: answer, does } of tags) {
   test(name, () => {
     const object = nodeImage({ app: { tags: wanted } }, answer ? { status: status([answer]) } : {});
-    assert.deepEqual(said(look({ nodeImage: object })), does);
+    assert.deepEqual(formatDecision(look({ nodeImage: object })), does);
   });
 }
 

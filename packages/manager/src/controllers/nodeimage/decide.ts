@@ -9,7 +9,7 @@ import type { Instant } from '@kruise/values/time';
 import { earliestRequeue } from '../../earliest-requeue.ts';
 import { readyTimeOf } from '../../nodes.ts';
 import { failOverdue } from './overdue.ts';
-import { tidy } from './tidy.ts';
+import { prune } from './tidy.ts';
 
 export type Observed = {
   readonly name: string;
@@ -17,7 +17,7 @@ export type Observed = {
   readonly node: Node | undefined;
   readonly nodeImage: NodeImage | undefined;
   /** Reports whether the owning job still exists, finished or not. True for owners of other kinds. */
-  readonly isThere: (owner: ObjectReference) => boolean;
+  readonly ownerExists: (owner: ObjectReference) => boolean;
   readonly hasSecret: (secret: { readonly namespace?: string; readonly name?: string }) => boolean;
 };
 
@@ -28,24 +28,24 @@ const shortestWaitSeconds = 3;
 
 export function decide(observed: Observed, settings: Settings, now: Instant): Decision<NodeImageStatus> {
   const { name, node, nodeImage } = observed;
-  if (!nodeImage) return node ? makeFor(name, node, settings, now) : { actions: [] };
+  if (!nodeImage) return node ? createFor(name, node, settings, now) : { actions: [] };
   if (isBeingDeleted(nodeImage)) return { actions: [] };
   if (!node && nodeImage.metadata.labels?.[fakeNodeImageLabel] === undefined) return { actions: [remove(nodeImage)] };
 
-  const tidied = tidy(nodeImage, observed, now);
+  const pruned = prune(nodeImage, observed, now);
   // The status depends on the spec, so the spec is updated first.
-  if (tidied.nodeImage !== nodeImage) return { actions: [update(tidied.nodeImage)] };
+  if (pruned.nodeImage !== nodeImage) return { actions: [update(pruned.nodeImage)] };
   const overdue = failOverdue(nodeImage, now);
-  const wait = earliestRequeue(tidied.waitSeconds, overdue.waitSeconds).requeueAfterSeconds;
+  const wait = earliestRequeue(pruned.waitSeconds, overdue.waitSeconds).requeueAfterSeconds;
   return {
     actions: [],
-    ...(overdue.status ? { status: overdue.status, events: overdue.told } : {}),
+    ...(overdue.status ? { status: overdue.status, events: overdue.events } : {}),
     ...(wait === undefined ? {} : { requeueAfterSeconds: Math.max(wait, shortestWaitSeconds) }),
   };
 }
 
 /** Creates the NodeImage after a delay: a node that has just become ready may have no running daemon yet. */
-function makeFor(
+function createFor(
   name: string,
   node: Node,
   { nodeImageCreationDelayMs }: Settings,

@@ -12,7 +12,7 @@ const responseTimeoutMs = 10 * 60_000;
 export type Overdue = {
   /** New status, where a tag has failed for lack of a response. */
   readonly status?: NodeImageStatus;
-  readonly told: readonly NewEvent[];
+  readonly events: readonly NewEvent[];
   /** Delay until the next timeout. */
   readonly waitSeconds: number | undefined;
 };
@@ -25,38 +25,38 @@ export function failOverdue(nodeImage: NodeImage, now: Instant): Overdue {
   const failures: Failure[] = [];
   for (const [name, { tags }] of Object.entries(nodeImage.spec.images ?? {})) {
     for (const tag of tags) {
-      const due = answerDue(nodeImage, name, tag);
+      const due = responseDeadline(nodeImage, name, tag);
       if (due === undefined) continue;
       if (due.at > now) waits.push((due.at - now) / 1000);
       else failures.push({ name, tag, message: due.message });
     }
   }
   const waitSeconds = earliestRequeue(...waits).requeueAfterSeconds;
-  if (failures.length === 0) return { told: [], waitSeconds };
+  if (failures.length === 0) return { events: [], waitSeconds };
   return {
     status: withFailures(nodeImage, failures, now),
-    told: failures.flatMap((failure) => eventsOf(nodeImage, failure)),
+    events: failures.flatMap((failure) => eventsOf(nodeImage, failure)),
     waitSeconds,
   };
 }
 
 /** Returns the response deadline of a node, and the failure message; undefined where no response is expected. */
-function answerDue(nodeImage: NodeImage, name: string, tag: ImageTagSpec) {
+function responseDeadline(nodeImage: NodeImage, name: string, tag: ImageTagSpec) {
   if (tag.createdAt == null) return undefined;
   const latest = parseTime(tag.createdAt) + responseTimeoutMs;
-  const said = statusOfTag(nodeImage, name, tag);
-  if (!said) return { at: latest, message: 'node has not responded for a long time' };
+  const reported = statusOfTag(nodeImage, name, tag);
+  if (!reported) return { at: latest, message: 'node has not responded for a long time' };
   const deadlineSeconds = tag.pullPolicy?.activeDeadlineSeconds;
-  if (said.completionTime != null || deadlineSeconds == null) return undefined;
+  if (reported.completionTime != null || deadlineSeconds == null) return undefined;
   return { at: latest + deadlineSeconds * 1000, message: 'pulling exceeds the activeDeadlineSeconds' };
 }
 
 function withFailures({ spec, status }: NodeImage, failures: readonly Failure[], now: Instant): NodeImageStatus {
   const imageStatuses: { [name: string]: { readonly tags: readonly ImageTagStatus[] } } = {};
   for (const [name, image] of Object.entries(spec.images ?? {})) {
-    const said = status?.imageStatuses?.[name]?.tags ?? [];
+    const reported = status?.imageStatuses?.[name]?.tags ?? [];
     const tags = image.tags.flatMap((tag): ImageTagStatus[] => {
-      const last = said.find((each) => each.tag === tag.tag);
+      const last = reported.find((each) => each.tag === tag.tag);
       const failure = failures.find((each) => each.tag === tag);
       if (!failure) return last ? [last] : [];
       const { version = 0 } = tag;

@@ -2,6 +2,6 @@ import type { ImageTagSpec, ImageTagStatus, NodeImage } from '@kruise/api/kruise
 
 /** Returns the reported status of a tag at its current version; the status of another version is stale. */
 export function statusOfTag({ status }: NodeImage, name: string, tag: ImageTagSpec): ImageTagStatus | undefined {
-  const said = status?.imageStatuses?.[name]?.tags.find((each) => each.tag === tag.tag);
-  return said && (said.version ?? 0) === (tag.version ?? 0) ? said : undefined;
+  const reported = status?.imageStatuses?.[name]?.tags.find((each) => each.tag === tag.tag);
+  return reported && (reported.version ?? 0) === (tag.version ?? 0) ? reported : undefined;
 }

@@ -5,7 +5,7 @@ import { earliestRequeue } from '../../earliest-requeue.ts';
 import type { Observed } from './decide.ts';
 import { statusOfTag } from './tag-status.ts';
 
-export type Tidied = {
+export type PruneResult = {
   /** The same object where nothing changes. */
   readonly nodeImage: NodeImage;
   /** Delay until the next tag expires. */
@@ -13,14 +13,14 @@ export type Tidied = {
 };
 
 /** Removes expired tags, orphaned tags and missing secrets, and copies the labels of the node. */
-export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Tidied {
+export function prune(nodeImage: NodeImage, observed: Observed, now: Instant): PruneResult {
   const waits: number[] = [];
   const kept: [string, ImageSpec][] = [];
   for (const [name, image] of Object.entries(nodeImage.spec.images ?? {})) {
     const tags = image.tags.flatMap((tag) => {
       const remaining = tag.createdAt === undefined ? undefined : withOwners(tag, observed);
       if (!remaining) return [];
-      const leftMs = remainingLifeMs(nodeImage, name, remaining, now);
+      const leftMs = remainingTtlMs(nodeImage, name, remaining, now);
       if (leftMs !== undefined && leftMs <= 0) return [];
       if (leftMs !== undefined) waits.push(leftMs / 1000);
       return [remaining];
@@ -28,11 +28,11 @@ export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Ti
     if (tags.length > 0) kept.push([name, withSecrets({ ...image, tags }, observed)]);
   }
   const labels = observed.node ? (observed.node.metadata.labels ?? {}) : nodeImage.metadata.labels;
-  const isTidy =
+  const isUnchanged =
     isSame(Object.fromEntries(kept), nodeImage.spec.images ?? {}) &&
     isSame(labels ?? {}, nodeImage.metadata.labels ?? {});
   return {
-    nodeImage: isTidy
+    nodeImage: isUnchanged
       ? nodeImage
       : {
           ...nodeImage,
@@ -44,15 +44,15 @@ export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Ti
 }
 
 /** Returns the tag with its existing owners; undefined where all owners are gone. */
-function withOwners(tag: ImageTagSpec, { isThere }: Observed): ImageTagSpec | undefined {
+function withOwners(tag: ImageTagSpec, { ownerExists }: Observed): ImageTagSpec | undefined {
   const { ownerReferences = [] } = tag;
-  const owners = ownerReferences.filter(isThere);
+  const owners = ownerReferences.filter(ownerExists);
   if (owners.length === ownerReferences.length) return tag;
   return owners.length === 0 ? undefined : { ...tag, ownerReferences: owners };
 }
 
 /** Returns the remaining TTL of a finished tag; undefined while the tag is unfinished or has no status. */
-function remainingLifeMs(nodeImage: NodeImage, name: string, tag: ImageTagSpec, now: Instant): number | undefined {
+function remainingTtlMs(nodeImage: NodeImage, name: string, tag: ImageTagSpec, now: Instant): number | undefined {
   const ttlSeconds = tag.pullPolicy?.ttlSecondsAfterFinished;
   const completionTime = statusOfTag(nodeImage, name, tag)?.completionTime;
   if (ttlSeconds == null || completionTime == null) return undefined;

@@ -17,7 +17,7 @@ export function nodePodProbeController(settings: ManagerSettings): Controller {
     ...workSettings(settings, 'nodepodprobe'),
     for: nodePodProbe,
     predicate: ({ object, previous }) => !isSame(previous?.status, object.status) || previous === undefined,
-    watches: [watch(node, ofNode), watch(pod, ofPodThatIsOver)],
+    watches: [watch(node, nodePodProbesOfNode), watch(pod, nodePodProbesOfFinishedPod)],
     uses: [podProbeMarker],
     observe,
     decide,
@@ -26,28 +26,28 @@ export function nodePodProbeController(settings: ManagerSettings): Controller {
 
 function observe(caches: Caches, name: Key): Observed | undefined {
   const found = caches.of(node).get(name);
-  const ofName = caches.of(nodePodProbe).get(name);
-  if (!ofName && (!found || isVirtualNode(found))) return undefined;
+  const existing = caches.of(nodePodProbe).get(name);
+  if (!existing && (!found || isVirtualNode(found))) return undefined;
   return {
     name,
     hasNode: found !== undefined && !isBeingDeleted(found),
-    nodePodProbe: ofName,
-    podNamed: (reference) => caches.of(pod).get(reference),
-    markerNamed: (reference) => caches.of(podProbeMarker).get(reference),
+    nodePodProbe: existing,
+    findPod: (reference) => caches.of(pod).get(reference),
+    findMarker: (reference) => caches.of(podProbeMarker).get(reference),
   };
 }
 
-function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
+function nodePodProbesOfNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
   if (isVirtualNode(object)) return [];
   const { name = '' } = object.metadata;
   const isPresent = caches.of(nodePodProbe).get(name) !== undefined;
   const isGone = type === 'deleted' || isBeingDeleted(object);
-  const isOfConcern = isGone ? isPresent : !isPresent && readyTimeOf(object) !== undefined;
-  return isOfConcern ? [name] : [];
+  const isRelevant = isGone ? isPresent : !isPresent && readyTimeOf(object) !== undefined;
+  return isRelevant ? [name] : [];
 }
 
 /** Returns the NodePodProbe of a probed Pod that is deleted or finished. */
-function ofPodThatIsOver({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
+function nodePodProbesOfFinishedPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const { nodeName } = object.spec ?? {};
   const isOver = type === 'deleted' || (previous !== undefined && isPodActive(previous) && !isPodActive(object));
   if (!nodeName || !isOver) return [];

@@ -38,11 +38,11 @@ const observed = (more: Partial<Observed> = {}): Observed => ({
   name: 'node-1',
   hasNode: true,
   nodePodProbe: object(),
-  podNamed: () => pod(),
-  markerNamed: ({ name }) => (name === 'ppm' ? marker([{ podConditionType: 'Idle' }]) : undefined),
+  findPod: () => pod(),
+  findMarker: ({ name }) => (name === 'ppm' ? marker([{ podConditionType: 'Idle' }]) : undefined),
   ...more,
 });
-const said = (world: Partial<Observed>) => decide(observed(world)).actions.map(({ type }) => type);
+const formatDecision = (world: Partial<Observed>) => decide(observed(world)).actions.map(({ type }) => type);
 
 const lives: { name: string; world: Partial<Observed>; does: readonly string[] }[] = [
   { name: 'a node gets a NodePodProbe', world: { nodePodProbe: undefined }, does: ['create'] },
@@ -54,24 +54,24 @@ const lives: { name: string; world: Partial<Observed>; does: readonly string[] }
     does: [],
   },
   { name: 'an existing Pod is probed', world: {}, does: [] },
-  { name: 'a deleted Pod is not probed', world: { podNamed: () => undefined }, does: ['update'] },
+  { name: 'a deleted Pod is not probed', world: { findPod: () => undefined }, does: ['update'] },
   {
     name: 'a later Pod of the same name is not probed',
-    world: { podNamed: () => pod({ uid: 'other' }) },
+    world: { findPod: () => pod({ uid: 'other' }) },
     does: ['update'],
   },
   {
     name: 'a finished Pod is not probed',
-    world: { podNamed: () => ({ ...pod(), status: { phase: 'Failed' } }) },
+    world: { findPod: () => ({ ...pod(), status: { phase: 'Failed' } }) },
     does: ['update'],
   },
 ];
-for (const { name, world, does } of lives) test(name, () => assert.deepEqual(said(world), does));
+for (const { name, world, does } of lives) test(name, () => assert.deepEqual(formatDecision(world), does));
 
 test('only active Pods of several stay', () => {
   const podProbes = [entry, { ...entry, name: 'gone' }];
-  const podNamed = ({ name }: { readonly name: string }) => (name === 'web' ? pod() : undefined);
-  const [action] = decide(observed({ nodePodProbe: object([], podProbes), podNamed })).actions;
+  const findPod = ({ name }: { readonly name: string }) => (name === 'web' ? pod() : undefined);
+  const [action] = decide(observed({ nodePodProbe: object([], podProbes), findPod })).actions;
   assert.ok(action?.type === 'update');
   assert.deepEqual((action.object as NodePodProbe).spec, { podProbes: [entry] });
 });
@@ -157,8 +157,8 @@ const results: {
 ];
 for (const { name, states, probes, pod: of = pod(), writes } of results) {
   test(name, () => {
-    const markerNamed: Observed['markerNamed'] = ({ name: asked }) => (asked === 'ppm' ? marker(probes) : undefined);
-    const { actions } = decide(observed({ nodePodProbe: object(states), podNamed: () => of, markerNamed }));
+    const findMarker: Observed['findMarker'] = ({ name: asked }) => (asked === 'ppm' ? marker(probes) : undefined);
+    const { actions } = decide(observed({ nodePodProbe: object(states), findPod: () => of, findMarker }));
     const patches = actions.map((action) => (action.type === 'patch' ? action.patch : action.type));
     assert.deepEqual(patches, writes === undefined ? [] : [writes]);
   });
@@ -166,5 +166,5 @@ for (const { name, states, probes, pod: of = pod(), writes } of results) {
 
 test('a terminating marker is ignored', () => {
   const leaving = marker([{ podConditionType: 'Idle' }], { deletionTimestamp: 'now' });
-  assert.deepEqual(said({ nodePodProbe: object([{}]), markerNamed: () => leaving }), []);
+  assert.deepEqual(formatDecision({ nodePodProbe: object([{}]), findMarker: () => leaving }), []);
 });

@@ -5,41 +5,41 @@ import type { PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isPodActive } from '@kruise/machinery/pods';
-import { showResults } from './results.ts';
+import { writeResults } from './results.ts';
 
 export type Observed = {
   readonly name: string;
   /** Set where the node exists and is not terminating. */
   readonly hasNode: boolean;
   readonly nodePodProbe: NodePodProbe | undefined;
-  readonly podNamed: (name: { readonly namespace: string; readonly name: string }) => Pod | undefined;
-  readonly markerNamed: (name: { readonly namespace: string; readonly name: string }) => PodProbeMarker | undefined;
+  readonly findPod: (name: { readonly namespace: string; readonly name: string }) => Pod | undefined;
+  readonly findMarker: (name: { readonly namespace: string; readonly name: string }) => PodProbeMarker | undefined;
 };
 
 export function decide(observed: Observed): Decision<NodePodProbeStatus> {
   const { name, hasNode, nodePodProbe } = observed;
-  if (!nodePodProbe) return hasNode ? { actions: [create(newObject(name))] } : { actions: [] };
+  if (!nodePodProbe) return hasNode ? { actions: [create(newNodePodProbe(name))] } : { actions: [] };
   if (isBeingDeleted(nodePodProbe)) return { actions: [] };
   if (!hasNode) return { actions: [remove(nodePodProbe)] };
 
   const { podProbes = [] } = nodePodProbe.spec;
   const probed = podProbes.filter((entry) => podOf(entry, observed) !== undefined);
-  const isTidy = probed.length === podProbes.length;
+  const isUnchanged = probed.length === podProbes.length;
   const pods = new Map(probed.map((entry) => [entry.uid, podOf(entry, observed)!]));
   const results = (nodePodProbe.status?.podProbeStatuses ?? []).flatMap(({ uid, probeStates = [] }) => {
     const pod = pods.get(uid);
-    return pod ? showResults(pod, probeStates, observed.markerNamed) : [];
+    return pod ? writeResults(pod, probeStates, observed.findMarker) : [];
   });
-  const tidied = { ...nodePodProbe, spec: probed.length > 0 ? { podProbes: probed } : {} };
-  return { actions: [...(isTidy ? [] : [update(tidied)]), ...results] };
+  const pruned = { ...nodePodProbe, spec: probed.length > 0 ? { podProbes: probed } : {} };
+  return { actions: [...(isUnchanged ? [] : [update(pruned)]), ...results] };
 }
 
-function newObject(name: string): NodePodProbe {
+function newNodePodProbe(name: string): NodePodProbe {
   return { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'NodePodProbe', metadata: { name }, spec: {} };
 }
 
 /** Returns the Pod of an entry, with the same UID, while the Pod is active. */
-function podOf(entry: PodProbe, { podNamed }: Observed): Pod | undefined {
-  const pod = podNamed(entry);
+function podOf(entry: PodProbe, { findPod }: Observed): Pod | undefined {
+  const pod = findPod(entry);
   return pod?.metadata.uid === entry.uid && isPodActive(pod) ? pod : undefined;
 }

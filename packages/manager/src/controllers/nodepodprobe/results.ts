@@ -9,10 +9,10 @@ import type { Observed } from './decide.ts';
 type Marks = Map<string, string | null>;
 
 /** Writes probe results to a Pod: conditions, labels and annotations, where they differ. */
-export function showResults(
+export function writeResults(
   pod: Pod,
   states: readonly ContainerProbeState[],
-  markerNamed: Observed['markerNamed'],
+  findMarker: Observed['findMarker'],
 ): readonly Action[] {
   const { namespace = '', labels: present = {}, annotations: presentAnnotations = {} } = pod.metadata;
   const conditions = new Map<string, PodCondition>();
@@ -20,7 +20,7 @@ export function showResults(
   const annotations: Marks = new Map();
   for (const result of states) {
     const [name = '', probeName = ''] = result.name.split('#');
-    const probe = probeOf(markerNamed({ namespace, name }), probeName);
+    const probe = probeOf(findMarker({ namespace, name }), probeName);
     if (!result.state || !probe) continue;
     const { podConditionType: type, markerPolicy = [] } = probe;
     // Where several probes set the same condition, the first one counts.
@@ -33,7 +33,7 @@ export function showResults(
     for (const [key, value] of Object.entries(matched?.annotations ?? {})) annotations.set(key, value);
   }
   const changes = {
-    conditions: [...conditions.values()].filter((condition) => isNews(condition, pod)),
+    conditions: [...conditions.values()].filter((condition) => hasChanged(condition, pod)),
     labels: differing(labels, present),
     annotations: differing(annotations, presentAnnotations),
   };
@@ -59,7 +59,7 @@ function conditionOf(
   };
 }
 
-function isNews({ type, status, message = '' }: PodCondition, pod: Pod): boolean {
+function hasChanged({ type, status, message = '' }: PodCondition, pod: Pod): boolean {
   const shown = findCondition(pod.status?.conditions, type);
   return shown?.status !== status || (shown.message ?? '') !== message;
 }

@@ -9,7 +9,7 @@ import { pod } from '@kruise/api/core/pod';
 import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import { dynamicKind } from '@kruise/client/dynamic-kind';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
 type Annotations = { readonly [key: string]: string };
@@ -203,7 +203,7 @@ test('other workloads are watched while they are in the allowlist', async () => 
   assert.deepEqual(next.spec?.nodeSelector, { zone: 'north' });
 
   const listing = async (data: { readonly [key: string]: string }) => {
-    await modify(client, configMap, configuration.metadata, (found) => ({ ...found, data }));
+    await updateWithRetry(client, configMap, configuration.metadata, (found) => ({ ...found, data }));
     await pass(1);
   };
   await listing({ PPS_Watch_Custom_Workload_WhiteList: '{' });

@@ -8,7 +8,7 @@ import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 import { decideGeneration, type Generation } from './generate.ts';
 import { keysOfWorkload, statesOfPod, targetOf } from './wake.ts';
-import { builtinKinds, kindAmong, type NumberedKind } from './workloads.ts';
+import { builtinKinds, findKind, type OrdinalKind } from './workloads.ts';
 
 /** PersistentPodState controller for Kubernetes' StatefulSets and Advanced StatefulSets. */
 export function persistentPodStateController(settings: ManagerSettings): Controller {
@@ -19,7 +19,7 @@ export function persistentPodStateController(settings: ManagerSettings): Control
  * Returns a controller for workloads of some kinds: it records the state of their Pods, and generates
  * PersistentPodStates from annotations.
  */
-export function controllerOver(kinds: readonly NumberedKind[], settings: ReturnType<typeof workSettings>): Controller {
+export function controllerOver(kinds: readonly OrdinalKind[], settings: ReturnType<typeof workSettings>): Controller {
   return defineController({
     ...settings,
     for: persistentPodState,
@@ -32,13 +32,13 @@ export function controllerOver(kinds: readonly NumberedKind[], settings: ReturnT
   });
 }
 
-function observeState(kinds: readonly NumberedKind[], caches: Caches, key: Key): Observed | undefined {
+function observeState(kinds: readonly OrdinalKind[], caches: Caches, key: Key): Observed | undefined {
   const state = caches.of(persistentPodState).get(key);
-  const numbered = state && kindAmong(kinds, state.spec.targetRef);
+  const ordinalKind = state && findKind(kinds, state.spec.targetRef);
   // The state of a workload whose kind is not watched is unknown, so its records stay.
-  if (!numbered) return undefined;
+  if (!ordinalKind) return undefined;
   const { namespace = '' } = state.metadata;
-  const workload = numbered.find(caches, { namespace, name: state.spec.targetRef.name });
+  const workload = ordinalKind.find(caches, { namespace, name: state.spec.targetRef.name });
   return {
     state,
     workload,
@@ -47,11 +47,11 @@ function observeState(kinds: readonly NumberedKind[], caches: Caches, key: Key):
   };
 }
 
-function observeWorkload(kinds: readonly NumberedKind[], caches: Caches, key: Key): Generation | undefined {
+function observeWorkload(kinds: readonly OrdinalKind[], caches: Caches, key: Key): Generation | undefined {
   const target = targetOf(key);
   if (!target) return undefined;
   const { namespace = '' } = referenceOf(key);
   const reference = { namespace, name: target.name };
-  const workload = kindAmong(kinds, target)?.find(caches, reference);
+  const workload = findKind(kinds, target)?.find(caches, reference);
   return workload && { workload: workload.object, state: caches.of(persistentPodState).get(reference) };
 }

@@ -67,7 +67,7 @@ const at = (name: string): PodState => ({ nodeName: name, nodeTopologyLabels: { 
 const all = (...ordinals: readonly number[]) => Object.fromEntries(ordinals.map((each) => [`web-${each}`, at('a')]));
 const upTo = (count: number) => Array.from({ length: count }, (_, ordinal) => ordinal);
 
-function remembered(
+function recordedPods(
   workload: Workload | undefined,
   present: readonly Pod[],
   podStates: { readonly [name: string]: PodState } = {},
@@ -85,10 +85,10 @@ function remembered(
   // The status does not depend on the outcome of writes.
   return status as PersistentPodState['status'];
 }
-const podStatesOf = (...given: Parameters<typeof remembered>) => remembered(...given)?.podStates ?? {};
+const podStatesOf = (...given: Parameters<typeof recordedPods>) => recordedPods(...given)?.podStates ?? {};
 
 test('ready Pods are recorded with the labels of their nodes', () => {
-  assert.deepEqual(remembered(setOf(10), pods(...upTo(10))), { observedGeneration: 3, podStates: all(...upTo(10)) });
+  assert.deepEqual(recordedPods(setOf(10), pods(...upTo(10))), { observedGeneration: 3, podStates: all(...upTo(10)) });
 });
 
 test('Pods that become ready are added', () => {
@@ -140,13 +140,13 @@ for (const { is, workload, pods: present, known, kept } of scaledIn) {
 test('scaled-in Pods keep their records with the workload under WhenDeleted', () => {
   const policy = { persistentPodStateRetentionPolicy: 'WhenDeleted' } as const;
   assert.deepEqual(podStatesOf(setOf(1), pods(0), all(...upTo(5)), policy), all(...upTo(5)));
-  assert.deepEqual(remembered(undefined, [], all(0), policy), { observedGeneration: 3 });
+  assert.deepEqual(recordedPods(undefined, [], all(0), policy), { observedGeneration: 3 });
 });
 
 test('a deleted or terminating workload has no records', () => {
   const going = found({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' }, spec: { replicas: 2 } });
   for (const workload of [undefined, going]) {
-    assert.deepEqual(remembered(workload, pods(0, 1), all(0, 1)), { observedGeneration: 3 });
+    assert.deepEqual(recordedPods(workload, pods(0, 1), all(0, 1)), { observedGeneration: 3 });
   }
 });
 

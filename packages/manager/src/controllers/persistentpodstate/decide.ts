@@ -27,7 +27,7 @@ type Records = { readonly [podName: string]: PodState };
  * Maximum interval between two reconciles. The status holds every Pod, so one write for a large workload should cover
  * many changes.
  */
-const maxRestMs = 1000;
+const maxIntervalMs = 1000;
 
 export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
   const { state, workload } = observed;
@@ -36,12 +36,12 @@ export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
   const pods = workload.replicas === 0 ? [] : observed.pods.filter(isPodActive);
   const known = { ...state.status?.podStates, ...recordsOf(pods, observed) };
   const records =
-    state.spec.persistentPodStateRetentionPolicy === 'WhenDeleted' ? known : wanted(known, workload, pods);
+    state.spec.persistentPodStateRetentionPolicy === 'WhenDeleted' ? known : withoutScaledIn(known, workload, pods);
   const count = Object.keys(records).length;
   return {
     actions: [],
     status: { observedGeneration, ...(count > 0 ? { podStates: records } : {}) },
-    minIntervalMs: Math.min(count, maxRestMs),
+    minIntervalMs: Math.min(count, maxIntervalMs),
   };
 }
 
@@ -101,7 +101,7 @@ function chosen(from: Strings = {}, keys: readonly string[]): Strings | undefine
 }
 
 /** Removes the records of Pods that were scaled in and are gone. */
-function wanted(records: Records, { isWanted }: Workload, pods: readonly Pod[]): Records {
+function withoutScaledIn(records: Records, { isWanted }: Workload, pods: readonly Pod[]): Records {
   const present = new Set(pods.map(({ metadata }) => metadata.name));
   const isKept = (name: string) => {
     const ordinal = tryParseInteger(name.slice(name.lastIndexOf('-') + 1));

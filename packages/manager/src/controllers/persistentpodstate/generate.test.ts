@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PersistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import type { CreateAction, UpdateAction } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import { inWords } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/in-words';
 import { decideGeneration } from './generate.ts';
 
 type Annotations = { readonly [key: string]: string };
@@ -96,6 +96,6 @@ const cases: readonly {
 for (const { is, annotations, state, metadata, does } of cases) {
   test(`a workload ${is} results in: ${does.join() || 'nothing'}`, () => {
     const { actions } = decideGeneration({ workload: workload(annotations, metadata), state });
-    assert.deepEqual(inWords(actions), does);
+    assert.deepEqual(summarizeActions(actions), does);
   });
 }

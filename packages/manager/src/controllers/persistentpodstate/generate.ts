@@ -27,12 +27,12 @@ export const followedAnnotations = [
 ];
 
 /** Reports whether a workload has the annotation that generates a PersistentPodState. */
-export function asksForState({ metadata }: KubernetesObject): boolean {
+export function isGenerationEnabled({ metadata }: KubernetesObject): boolean {
   return metadata.annotations?.[autoGeneratePersistentPodStateAnnotation] === 'true';
 }
 
 export function decideGeneration({ workload, state }: Generation): Decision<undefined> {
-  if (!asksForState(workload)) {
+  if (!isGenerationEnabled(workload)) {
     // A PersistentPodState of the same name that the workload does not control was created by a user and is not
     // deleted.
     return { actions: state && isControlledBy(state, workload) ? [remove(state)] : [] };

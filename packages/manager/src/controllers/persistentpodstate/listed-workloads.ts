@@ -11,13 +11,13 @@ import { after } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import { ParseError } from '@kruise/values/parse-error';
 import { configurationIn, type KindName } from '../../kruise-configuration.ts';
-import { whiteListIn } from '../../persistentpodstate/white-list.ts';
+import { readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { controllerOver } from './controller.ts';
 import { customKind } from './workloads.ts';
 
 /** Interval of discovery for listed kinds that are not served: there is no notification when they are. */
-const lookAgainMs = 30_000;
+const retryMs = 30_000;
 
 type Running = { readonly kind: DynamicKind; readonly stop: AbortController; readonly stopped: Promise<void> };
 
@@ -38,14 +38,14 @@ export function listedWorkloadsRunner(settings: ManagerSettings): Runnable {
       signal.addEventListener('abort', () => change(), { once: true });
       while (!signal.aborted) {
         ({ promise: changed, resolve: change } = Promise.withResolvers<void>());
-        const listed = listedIn(context, settings.namespace);
-        const kinds = listed && (await servedAmong(listed, context, signal));
+        const listed = readAllowlist(context, settings.namespace);
+        const kinds = listed && (await findServedKinds(listed, context, signal));
         // If the list or the discovery is invalid, the previous controllers keep running.
-        if (kinds) follow(kinds, running, settings, context, signal);
+        if (kinds) syncControllers(kinds, running, settings, context, signal);
         const waited = linkedController(signal);
-        const isWanting = listed && kinds?.length !== listed.length;
-        const again = isWanting ? [after(clock, lookAgainMs, waited.signal).catch(() => {})] : [];
-        await Promise.race([changed, ...again]);
+        const isIncomplete = listed && kinds?.length !== listed.length;
+        const retries = isIncomplete ? [after(clock, retryMs, waited.signal).catch(() => {})] : [];
+        await Promise.race([changed, ...retries]);
         waited.abort();
       }
       await Promise.all([...running.values()].map(({ stopped }) => stopped));
@@ -54,9 +54,9 @@ export function listedWorkloadsRunner(settings: ManagerSettings): Runnable {
   return runner;
 }
 
-function listedIn({ caches, log }: ControllerContext, namespace: string): readonly KindName[] | undefined {
+function readAllowlist({ caches, log }: ControllerContext, namespace: string): readonly KindName[] | undefined {
   try {
-    return whiteListIn(caches, namespace);
+    return readAllowlistFrom(caches, namespace);
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     log.warn({ error }, 'failed to parse the workload allowlist');
@@ -67,7 +67,7 @@ function listedIn({ caches, log }: ControllerContext, namespace: string): readon
 /**
  * Returns the listed kinds that the API server serves, in the listed version if possible; undefined if discovery fails.
  */
-async function servedAmong(
+async function findServedKinds(
   listed: readonly KindName[],
   { client, log }: ControllerContext,
   signal: AbortSignal,
@@ -80,8 +80,8 @@ async function servedAmong(
     if (!signal.aborted) log.warn({ error }, 'API discovery failed');
     return undefined;
   }
-  const silent = new Set(served.failures.map(({ groupVersion }) => groupOf(groupVersion)));
-  if (listed.some(({ group }) => silent.has(group))) return undefined;
+  const failedGroups = new Set(served.failures.map(({ groupVersion }) => groupOf(groupVersion)));
+  if (listed.some(({ group }) => failedGroups.has(group))) return undefined;
   return listed.flatMap(({ group, version, kind }) => {
     const versions = served.kinds.filter((each) => each.group === group && each.kind === kind);
     const found = versions.find((each) => each.version === version) ?? versions[0];
@@ -91,7 +91,7 @@ async function servedAmong(
 }
 
 /** Starts controllers of new kinds, and stops controllers of removed kinds. */
-function follow(
+function syncControllers(
   kinds: readonly DynamicKind[],
   running: Map<string, Running>,
   settings: ManagerSettings,

@@ -7,20 +7,20 @@ import { controllerOf, isControlledBy } from '@kruise/machinery/owner-references
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { statesFor, type Target } from '../../persistentpodstate/target.ts';
-import { asksForState, followedAnnotations } from './generate.ts';
-import { kindAmong, type NumberedKind } from './workloads.ts';
+import { followedAnnotations, isGenerationEnabled } from './generate.ts';
+import { findKind, type OrdinalKind } from './workloads.ts';
 
 /** Returns the PersistentPodStates to enqueue when a Pod becomes ready or is gone. */
-export function statesOfPod(kinds: readonly NumberedKind[]) {
+export function statesOfPod(kinds: readonly OrdinalKind[]) {
   return (change: Change<Pod>, caches: Caches): readonly Key[] => {
-    if (caches.of(persistentPodState).size === 0 || !isNews(change)) return [];
+    if (caches.of(persistentPodState).size === 0 || !isRelevantChange(change)) return [];
     const owner = controllerOf(change.object);
-    if (!owner || !kindAmong(kinds, owner)) return [];
+    if (!owner || !findKind(kinds, owner)) return [];
     return statesFor(caches, change.object.metadata.namespace ?? '', owner).map(keyOf);
   };
 }
 
-function isNews({ type, object, previous }: Change<Pod>): boolean {
+function isRelevantChange({ type, object, previous }: Change<Pod>): boolean {
   if (type === 'deleted') return true;
   const hasEnded = previous !== undefined && isPodActive(previous) && !isPodActive(object);
   return hasEnded || (isPodReady(object) && !(previous && isPodReady(previous)));
@@ -37,25 +37,25 @@ export function keysOfWorkload(kind: Kind) {
     const { namespace = '', name = '' } = known.object.metadata;
     const target = { apiVersion: apiVersionOf(kind), kind: kind.kind, name };
     return [
-      ...(asksForOther(known, caches) ? [generationKey(namespace, target)] : []),
-      ...(hasOtherPods(known) ? statesFor(caches, namespace, target).map(keyOf) : []),
+      ...(hasChangedAnnotations(known, caches) ? [generationKey(namespace, target)] : []),
+      ...(affectsPods(known) ? statesFor(caches, namespace, target).map(keyOf) : []),
     ];
   };
 }
 
-function asksForOther({ type, object, previous }: Change<KubernetesObject>, caches: Caches): boolean {
+function hasChangedAnnotations({ type, object, previous }: Change<KubernetesObject>, caches: Caches): boolean {
   if (type === 'deleted') return false;
   if (!previous) {
     // An annotation that was removed while the manager was down is detected when the workload is first observed.
     const state = caches.of(persistentPodState).get(keyOf(object));
-    return asksForState(object) || (state !== undefined && isControlledBy(state, object));
+    return isGenerationEnabled(object) || (state !== undefined && isControlledBy(state, object));
   }
   const { annotations: before = {} } = previous.metadata;
   const { annotations: now = {} } = object.metadata;
   return followedAnnotations.some((annotation) => before[annotation] !== now[annotation]);
 }
 
-function hasOtherPods({ type, object, previous }: Change<KubernetesObject>): boolean {
+function affectsPods({ type, object, previous }: Change<KubernetesObject>): boolean {
   if (!previous) return type === 'deleted';
   const isOther = object.metadata.generation !== previous.metadata.generation;
   return isOther || isBeingDeleted(object) !== isBeingDeleted(previous);

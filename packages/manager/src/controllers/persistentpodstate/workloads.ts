@@ -15,15 +15,15 @@ export type Workload = Size & { readonly object: KubernetesObject };
 export type Size = { readonly replicas: number; readonly isWanted: (ordinal: number) => boolean };
 
 /** A workload kind whose Pods have ordinals. */
-export type NumberedKind = {
+export type OrdinalKind = {
   readonly kind: Kind;
   find(caches: Caches, reference: Reference): Workload | undefined;
 };
 
-export function builtinKinds(gates: FeatureGates): readonly NumberedKind[] {
+export function builtinKinds(gates: FeatureGates): readonly OrdinalKind[] {
   return [
-    numbered(statefulSet, ({ spec }) => consecutive(spec?.replicas ?? 1, spec?.ordinals?.start)),
-    numbered(advancedStatefulSet, (set) => {
+    ordinalKindOf(statefulSet, ({ spec }) => consecutive(spec?.replicas ?? 1, spec?.ordinals?.start)),
+    ordinalKindOf(advancedStatefulSet, (set) => {
       const wanted = new Set(wantedOrdinals(set, gates));
       return { replicas: replicasOf(set), isWanted: (ordinal) => wanted.has(ordinal) };
     }),
@@ -31,22 +31,22 @@ export function builtinKinds(gates: FeatureGates): readonly NumberedKind[] {
 }
 
 /** Returns a custom kind, of which only `spec.replicas` is known. */
-export function customKind(kind: DynamicKind): NumberedKind {
-  return numbered(kind, (object) => {
+export function customKind(kind: DynamicKind): OrdinalKind {
+  return ordinalKindOf(kind, (object) => {
     const { spec } = object as { readonly spec?: { readonly replicas?: unknown } };
     return consecutive(Number.isInteger(spec?.replicas) ? (spec?.replicas as number) : 0);
   });
 }
 
 /** Finds the kind of a reference, in any version. */
-export function kindAmong(
-  kinds: readonly NumberedKind[],
+export function findKind(
+  kinds: readonly OrdinalKind[],
   { apiVersion, kind: name }: { readonly apiVersion: string; readonly kind: string },
-): NumberedKind | undefined {
+): OrdinalKind | undefined {
   return kinds.find(({ kind }) => kind.kind === name && kind.group === groupOf(apiVersion));
 }
 
-function numbered<K extends Kind>(kind: K, sizeOf: (object: ObjectOf<K>) => Size): NumberedKind {
+function ordinalKindOf<K extends Kind>(kind: K, sizeOf: (object: ObjectOf<K>) => Size): OrdinalKind {
   return {
     kind,
     find(caches, reference) {

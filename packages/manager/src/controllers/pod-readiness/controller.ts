@@ -7,13 +7,13 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { groupOf } from '@kruise/schema/kind';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { awaitsBothWords, awaitsFirstWord, openGates } from '../../readiness/pod-readiness.ts';
+import { areGatesUninitialized, isGateUninitialized, openGates } from '../../readiness/pod-readiness.ts';
 
 export const podReadinessController = defineController({
   name: 'pod-readiness-controller',
   component: 'pod-readiness-controller',
   for: pod,
-  predicate: ({ type, object }) => type !== 'deleted' && awaitsFirstWord(object),
+  predicate: ({ type, object }) => type !== 'deleted' && isGateUninitialized(object),
   // Enough workers to be faster than the kubelets: their first status update then reports the Pod as ready at once.
   workers: 64,
   observe: (caches, key) => caches.of(pod).get(key),
@@ -24,8 +24,8 @@ export const podReadinessController = defineController({
  * Reports whether a Pod waits for its OpenKruise workload to set the InPlaceUpdateReady condition. The first value is
  * the same for all new Pods: writing it here saves the workload a write for each Pod, and the kubelet's response to it.
  */
-function isNewOfKruise(found: Pod): boolean {
-  return awaitsBothWords(found) && groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup;
+function isNewKruisePod(found: Pod): boolean {
+  return areGatesUninitialized(found) && groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup;
 }
 
 /**
@@ -35,7 +35,7 @@ const schedulingMs = 2000;
 /** Time for a CloneSet to set the condition itself, together with the lifecycle state. */
 const workloadMs = 10_000;
 
-function patienceMsWith(found: Pod): number {
+function waitLimitMs(found: Pod): number {
   if (!found.spec?.nodeName) return schedulingMs;
   return lifecycleStateOf(found) === 'PreparingNormal' ? workloadMs : 0;
 }
@@ -46,12 +46,12 @@ function ageMsOf({ metadata }: Pod, now: Instant): number {
 }
 
 export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
-  if (isBeingDeleted(found) || !awaitsFirstWord(found)) return { actions: [] };
-  if (!isNewOfKruise(found)) {
+  if (isBeingDeleted(found) || !isGateUninitialized(found)) return { actions: [] };
+  if (!isNewKruisePod(found)) {
     // No resourceVersion: while a thousand Pods start at once, kubelets write all the time.
     return { actions: [openGates(found, [kruisePodReadyCondition], now)] };
   }
-  const waitMs = patienceMsWith(found) - ageMsOf(found, now);
+  const waitMs = waitLimitMs(found) - ageMsOf(found, now);
   if (waitMs > 0) return { actions: [], requeueAfterSeconds: waitMs / 1000 };
   // The workload may have started an update since the last read, so a concurrent write must result in a conflict.
   return {

@@ -16,7 +16,7 @@ export function podProbeMarkerController(settings: ManagerSettings): Controller 
   return defineController({
     ...workSettings(settings, 'podprobemarker'),
     for: podProbeMarker,
-    watches: [watch(pod, markersOfPod({ marksVirtualPods })), watch(nodePodProbe, allOfNewNode)],
+    watches: [watch(pod, markersOfPod({ marksVirtualPods })), watch(nodePodProbe, markersForNewNode)],
     uses: [node],
     observe(caches, key) {
       const observed = observe(caches, key);
@@ -46,6 +46,6 @@ function observe(caches: Caches, key: Key): Omit<Observed, 'marksVirtualPods'> |
 }
 
 /** Enqueues all markers when a NodePodProbe is created: its node may already have Pods to probe. */
-function allOfNewNode({ type, cause }: Change<NodePodProbe>, caches: Caches): readonly Key[] {
+function markersForNewNode({ type, cause }: Change<NodePodProbe>, caches: Caches): readonly Key[] {
   return type === 'added' && cause !== 'initial' ? caches.of(podProbeMarker).list().map(keyOf) : [];
 }

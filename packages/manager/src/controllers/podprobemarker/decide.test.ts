@@ -5,7 +5,7 @@ import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodContainerProbe, PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { nodePodProbeCleanupFinalizer } from '@kruise/api/kruise/well-known';
 import type { PatchAction, UpdateAction } from '@kruise/client/actions';
-import { inWords } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/in-words';
 import { decide, type Observed } from './decide.ts';
 
 const probe = { exec: { command: ['true'] } };
@@ -41,7 +41,7 @@ const entryOf = (name: string, ...probes: readonly string[]): PodProbe => ({
   IP: '10.0.0.1',
   probes: probes.map((each) => ({ name: each, containerName: 'main', probe })),
 });
-const told = (name: string, ...podProbes: readonly PodProbe[]): NodePodProbe => ({
+const updated = (name: string, ...podProbes: readonly PodProbe[]): NodePodProbe => ({
   apiVersion: 'apps.kruise.io/v1alpha1',
   kind: 'NodePodProbe',
   metadata: { name },
@@ -59,14 +59,14 @@ function decided(
   const entries = (actions.filter(({ type }) => type === 'update') as readonly UpdateAction[]).flatMap(
     ({ object }) => (object as NodePodProbe).spec.podProbes ?? [],
   );
-  return { does: inWords(actions), entries, status };
+  return { does: summarizeActions(actions), entries, status };
 }
 
 test("the NodePodProbes of Pods' nodes get the probes", () => {
   const { does, entries, status } = decided(
     markerOf(),
     [podOf('p'), podOf('q', 'b')],
-    [told('a'), told('b'), told('c')],
+    [updated('a'), updated('b'), updated('c')],
     [podOf('v')],
   );
   assert.deepEqual(does, ['update a', 'update b']);
@@ -75,7 +75,7 @@ test("the NodePodProbes of Pods' nodes get the probes", () => {
 });
 
 test('probes of other markers stay, and removed probes of this marker do not', () => {
-  const before = told('a', entryOf('x', 'other#y'), entryOf('p', 'other#z', 'marker#gone', 'marker#idle'));
+  const before = updated('a', entryOf('x', 'other#y'), entryOf('p', 'other#z', 'marker#gone', 'marker#idle'));
   assert.deepEqual(decided(markerOf(), [podOf('p')], [before]).entries, [
     entryOf('x', 'other#y'),
     entryOf('p', 'other#z', 'marker#idle'),
@@ -83,12 +83,12 @@ test('probes of other markers stay, and removed probes of this marker do not', (
 });
 
 test('an up-to-date NodePodProbe is not changed', () => {
-  assert.deepEqual(decided(markerOf(), [podOf('p')], [told('a', entryOf('p', 'marker#idle'))]).does, []);
+  assert.deepEqual(decided(markerOf(), [podOf('p')], [updated('a', entryOf('p', 'marker#idle'))]).does, []);
 });
 
 test('a named port is resolved to its number, and a probe with an unknown port is left out', () => {
   const port = (port: string) => ({ ...idle, name: port, probe: { tcpSocket: { port } } });
-  const { entries } = decided(markerOf([port('web'), port('81'), port('none')]), [podOf('p')], [told('a')]);
+  const { entries } = decided(markerOf([port('web'), port('81'), port('none')]), [podOf('p')], [updated('a')]);
   assert.deepEqual(
     entries[0]?.probes?.map((each) => [each.name, each.probe.tcpSocket?.port]),
     [
@@ -103,8 +103,8 @@ test('a marker has a finalizer until its probes are removed from the nodes', () 
   assert.deepEqual(decided({ ...markerOf(), metadata }, [], []).does, ['patch marker']);
   const leaving = markerOf([idle], { deletionTimestamp: '2026-01-01T00:00:00Z' });
   const elsewhere = { ...entryOf('p', 'marker#idle'), namespace: 'other', uid: 'else' };
-  const before = told('a', entryOf('p', 'marker#idle'), entryOf('q', 'marker#idle', 'marker-2#idle'), elsewhere);
-  const { does, entries } = decided(leaving, [], [before, told('b')]);
+  const before = updated('a', entryOf('p', 'marker#idle'), entryOf('q', 'marker#idle', 'marker-2#idle'), elsewhere);
+  const { does, entries } = decided(leaving, [], [before, updated('b')]);
   assert.deepEqual(does, ['update a', 'patch marker']);
   assert.deepEqual(entries, [entryOf('q', 'marker-2#idle'), elsewhere]);
 });

@@ -33,19 +33,19 @@ export function decide(observed: Observed): Decision<PodProbeMarkerStatus> {
   const isHeld = hasFinalizer(marker, nodePodProbeCleanupFinalizer);
   if (isBeingDeleted(marker)) {
     if (!isHeld) return { actions: [] };
-    const cleaned = nodePodProbes.flatMap((each) => rewrite(each, withoutProbes(entriesOf(each), marker)));
+    const cleaned = nodePodProbes.flatMap((each) => updateEntries(each, withoutProbes(entriesOf(each), marker)));
     return { actions: [...cleaned, removeFinalizer(marker, nodePodProbeCleanupFinalizer)] };
   }
   const hold = isHeld ? [] : [addFinalizer(marker, nodePodProbeCleanupFinalizer)];
   const byNode = Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? '');
-  const told = nodePodProbes.flatMap((each) => {
+  const nodeUpdates = nodePodProbes.flatMap((each) => {
     const here = byNode.get(each.metadata.name ?? '') ?? [];
-    return here.length === 0 ? [] : rewrite(each, entriesWith(entriesOf(each), marker, here));
+    return here.length === 0 ? [] : updateEntries(each, entriesWith(entriesOf(each), marker, here));
   });
   const marked = observed.marksVirtualPods ? virtualPods.flatMap((pod) => mark(marker, pod)) : [];
   const matchedPods = pods.length + virtualPods.length;
   return {
-    actions: [...hold, ...marked, ...told],
+    actions: [...hold, ...marked, ...nodeUpdates],
     status: {
       observedGeneration: marker.metadata.generation ?? 0,
       ...(matchedPods > 0 ? { matchedPods } : {}),
@@ -69,7 +69,7 @@ function entriesWith(entries: readonly PodProbe[], marker: PodProbeMarker, pods:
 }
 
 /** Updates the entries of a NodePodProbe where they differ. */
-function rewrite(nodePodProbe: NodePodProbe, entries: readonly PodProbe[]): readonly Action[] {
+function updateEntries(nodePodProbe: NodePodProbe, entries: readonly PodProbe[]): readonly Action[] {
   if (isSame(entries, entriesOf(nodePodProbe))) return [];
   const changed: NodePodProbe = { ...nodePodProbe, spec: entries.length > 0 ? { podProbes: entries } : {} };
   return [update(changed)];

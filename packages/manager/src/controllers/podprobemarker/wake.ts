@@ -20,8 +20,8 @@ export function isProbed(pod: Pod): boolean {
  */
 export function markersOfPod({ marksVirtualPods }: Pick<Observed, 'marksVirtualPods'>) {
   return ({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] => {
-    const home = marksVirtualPods ? caches.of(node).get(object.spec?.nodeName ?? '') : undefined;
-    const relevant = home && isVirtualNode(home) ? withConditions : facts;
+    const podNode = marksVirtualPods ? caches.of(node).get(object.spec?.nodeName ?? '') : undefined;
+    const relevant = podNode && isVirtualNode(podNode) ? withConditions : relevantFields;
     if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
     const { namespace = '' } = object.metadata;
     return caches
@@ -35,10 +35,10 @@ export function markersOfPod({ marksVirtualPods }: Pick<Observed, 'marksVirtualP
   };
 }
 
-function facts(pod: Pod): readonly unknown[] {
+function relevantFields(pod: Pod): readonly unknown[] {
   return [pod.metadata.labels, isProbed(pod), pod.status?.podIP];
 }
 
 function withConditions(pod: Pod): readonly unknown[] {
-  return [...facts(pod), ...(pod.status?.conditions ?? []).map(({ type, status }) => [type, status])];
+  return [...relevantFields(pod), ...(pod.status?.conditions ?? []).map(({ type, status }) => [type, status])];
 }

@@ -6,13 +6,13 @@ import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targ
 import { knownWorkloads } from '../../budget/association.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { askFor, type Found } from './strangers.ts';
+import { type Found, readWorkload } from './strangers.ts';
 import { budgetsOfPod, budgetsOfWorkload } from './wake.ts';
-import { podsOfStranger, protectedBy, type Stranger } from './workloads.ts';
+import { podsOfUncachedWorkload, protectedBy, type UncachedWorkload } from './workloads.ts';
 
-type Seen = Observed & {
-  readonly strangers: readonly Stranger[];
-  readonly podsOfStranger: (found: Found) => Observed['pods'];
+type CachedState = Observed & {
+  readonly strangers: readonly UncachedWorkload[];
+  readonly podsOfUncachedWorkload: (found: Found) => Observed['pods'];
 };
 
 export function podUnavailableBudgetController(settings: ManagerSettings): Controller {
@@ -22,7 +22,7 @@ export function podUnavailableBudgetController(settings: ManagerSettings): Contr
     ...workSettings(settings, 'podunavailablebudget'),
     for: podUnavailableBudget,
     watches: [watch(pod, budgetsOfPod(gates)), ...knownWorkloads.map((kind) => watch(kind, budgetsOfWorkload))],
-    observe(caches, key): Seen | undefined {
+    observe(caches, key): CachedState | undefined {
       const budget = caches.of(podUnavailableBudget).get(key);
       if (!budget) return undefined;
       const { namespace = '' } = budget.metadata;
@@ -30,30 +30,35 @@ export function podUnavailableBudgetController(settings: ManagerSettings): Contr
       return {
         budget,
         ...found,
-        hasStrangers: found.strangers.length > 0,
-        podsOfStranger: (stranger) => podsOfStranger(caches, namespace, stranger),
+        hasUncachedWorkloads: found.strangers.length > 0,
+        podsOfUncachedWorkload: (workload) => podsOfUncachedWorkload(caches, namespace, workload),
       };
     },
-    fetch: (seen, client, signal) => withStrangers(seen, targets, client, signal),
+    fetch: (cached, client, signal) => readUncachedWorkloads(cached, targets, client, signal),
     decide: (observed, now) => decide(observed, gates, now),
   });
 }
 
 /** Adds the workloads that are not cached, with live reads. */
-async function withStrangers(seen: Seen, targets: ScaleTargets, client: Client, signal: AbortSignal): Promise<Seen> {
-  const { budget, strangers } = seen;
+async function readUncachedWorkloads(
+  cached: CachedState,
+  targets: ScaleTargets,
+  client: Client,
+  signal: AbortSignal,
+): Promise<CachedState> {
+  const { budget, strangers } = cached;
   const { namespace = '' } = budget.metadata;
-  let { pods, replicas } = seen;
-  for (const stranger of strangers) {
-    const found = await askFor(targets, client, stranger, namespace, signal);
+  let { pods, replicas } = cached;
+  for (const workload of strangers) {
+    const found = await readWorkload(targets, client, workload, namespace, signal);
     if (!found || found.replicas === 0) continue;
     if (budget.spec.targetRef) {
-      pods = seen.podsOfStranger(found);
+      pods = cached.podsOfUncachedWorkload(found);
       ({ replicas } = found);
     } else {
       // A workload without a known number of replicas does not count.
       replicas += Math.max(0, found.replicas);
     }
   }
-  return { ...seen, pods, replicas };
+  return { ...cached, pods, replicas };
 }

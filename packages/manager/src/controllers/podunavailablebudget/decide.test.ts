@@ -8,7 +8,7 @@ import type {
 } from '@kruise/api/kruise/podunavailablebudget';
 import { formatTime, instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
-import { askBudget } from '../../budget/pod-unavailable-budget.ts';
+import { checkBudget } from '../../budget/pod-unavailable-budget.ts';
 import { featureGates } from '../../feature-gates.ts';
 import { decide, type Observed } from './decide.ts';
 
@@ -40,7 +40,7 @@ const budgetOf = (spec: PodUnavailableBudgetSpec, status?: PodUnavailableBudgetS
 const zero = { unavailableAllowed: 0, currentAvailable: 0, desiredAvailable: 0, totalReplicas: 0 };
 
 const look = (observed: Partial<Observed> & Pick<Observed, 'budget'>) =>
-  decide({ pods: [], replicas: 0, hasStrangers: false, ...observed }, gates, now);
+  decide({ pods: [], replicas: 0, hasUncachedWorkloads: false, ...observed }, gates, now);
 const statusOf = (observed: Partial<Observed> & Pick<Observed, 'budget'>): PodUnavailableBudgetStatus => {
   const { status } = look(observed);
   assert.ok(status && typeof status !== 'function');
@@ -166,11 +166,11 @@ const records: {
 for (const { is, records: given, pods: found = pods(2), kept, events = [], confirmed = [], again } of records) {
   test(`a record ${is}`, () => {
     const budget = budgetOf({ maxUnavailable: 1 }, { ...zero, ...given });
-    const { status, actions, events: told = [], requeueAfterSeconds } = look({ budget, replicas: 2, pods: found });
+    const { status, actions, events: recorded = [], requeueAfterSeconds } = look({ budget, replicas: 2, pods: found });
     assert.ok(status && typeof status !== 'function');
     assert.deepEqual([status.disruptedPods, status.unavailablePods], [kept.disruptedPods, kept.unavailablePods]);
     assert.deepEqual(
-      told.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
+      recorded.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
       events,
     );
     assert.deepEqual(
@@ -205,8 +205,8 @@ test('a budget without Pods records an event at every reconcile, but not at a po
   ];
   assert.deepEqual(look({ budget }).events, eventOf(budget));
   assert.deepEqual(look({ budget: reported }).events, eventOf(reported));
-  assert.deepEqual(look({ budget, hasStrangers: true }).events, eventOf(budget));
-  assert.deepEqual(look({ budget: reported, hasStrangers: true }).events, []);
+  assert.deepEqual(look({ budget, hasUncachedWorkloads: true }).events, eventOf(budget));
+  assert.deepEqual(look({ budget: reported, hasUncachedWorkloads: true }).events, []);
 });
 
 test('a budget without Pods and with an invalid percentage records both events', () => {
@@ -225,7 +225,7 @@ test('an invalid percentage records an event, and no status is written', () => {
 });
 
 test('a workload of another kind is polled', () => {
-  const { requeueAfterSeconds } = look({ budget: budgetOf({ maxUnavailable: 1 }), hasStrangers: true });
+  const { requeueAfterSeconds } = look({ budget: budgetOf({ maxUnavailable: 1 }), hasUncachedWorkloads: true });
   assert.equal(requeueAfterSeconds, 30);
 });
 
@@ -258,7 +258,7 @@ test('the Pods that must stay available do, with concurrent requests in any orde
         const before = available();
         for (const [index, operation, isLookedAt] of requests) {
           const pod = world[index % world.length]!;
-          const answer = askBudget(budget, pod, operation as 'DELETE', gates, now);
+          const answer = checkBudget(budget, pod, operation as 'DELETE', gates, now);
           if (answer.isAllowed) {
             world = world.map((each) => (each === pod ? podOf(pod.metadata.name!, { isReady: false }) : each));
             if (answer.left) budget = answer.left;

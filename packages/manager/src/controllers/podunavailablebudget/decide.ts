@@ -3,7 +3,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { PodUnavailableBudget, PodUnavailableBudgetStatus } from '@kruise/api/kruise/podunavailablebudget';
 import { isBeingDeleted, type NewEvent, type PatchAction } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
 import { isSame } from '@kruise/machinery/json-value';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
@@ -21,14 +21,14 @@ export type Observed = {
   /** Desired replicas of their workloads. */
   readonly replicas: number;
   /** Set where a workload needed a live read: its changes do not enqueue the budget. */
-  readonly hasStrangers: boolean;
+  readonly hasUncachedWorkloads: boolean;
 };
 
 /** Interval of live reads for such workloads. */
-const askAgainSeconds = 30;
+const pollSeconds = 30;
 
 export function decide(
-  { budget, pods, replicas, hasStrangers }: Observed,
+  { budget, pods, replicas, hasUncachedWorkloads }: Observed,
   gates: FeatureGates,
   now: Instant,
 ): Decision<PodUnavailableBudgetStatus> {
@@ -40,7 +40,7 @@ export function decide(
   if (typeof desiredAvailable === 'string') {
     return { actions: relations, events: [...empty, uncountable(budget, desiredAvailable)] };
   }
-  const { disruptedPods, unavailablePods, forgotten, nextAt } = recordsOf(budget, pods, now);
+  const { disruptedPods, unavailablePods, expired, nextAt } = recordsOf(budget, pods, now);
   const isExpected = ({ metadata: { name = '' } }: Pod) => !disruptedPods.has(name) && !unavailablePods.has(name);
   const currentAvailable = pods.filter((pod) => isExpected(pod) && isAvailable(pod, gates)).length;
   const status: PodUnavailableBudgetStatus = {
@@ -53,17 +53,17 @@ export function decide(
     totalReplicas,
   };
   // OpenKruise records the event at every reconcile. It never polls, so a poll that changes nothing records no event.
-  const isIdlePoll = hasStrangers && isSame(status, budget.status);
+  const isIdlePoll = hasUncachedWorkloads && isSame(status, budget.status);
   // A Pod counts again only if the cache is not stale: the allowed disruption may have happened unobserved.
-  const doubtful = [...forgotten.disrupted, ...forgotten.unavailable].filter((pod) => isAvailable(pod, gates));
+  const unconfirmed = [...expired.disrupted, ...expired.unavailable].filter((pod) => isAvailable(pod, gates));
   return {
-    actions: [...relations, ...doubtful.map(confirm)],
+    actions: [...relations, ...unconfirmed.map(confirm)],
     status,
-    events: [...(isIdlePoll ? [] : empty), ...forgotten.disrupted.map((pod) => notDeleted(pod, budget))],
-    minIntervalMs: restBetweenLooks(pods.length),
+    events: [...(isIdlePoll ? [] : empty), ...expired.disrupted.map((pod) => notDeleted(pod, budget))],
+    minIntervalMs: reconcileIntervalFor(pods.length),
     ...earliestRequeue(
       nextAt === undefined ? undefined : (nextAt - now) / 1000,
-      hasStrangers ? askAgainSeconds : undefined,
+      hasUncachedWorkloads ? pollSeconds : undefined,
     ),
   };
 }

@@ -15,7 +15,7 @@ export type Records = {
   /** Names of Pods with an allowed update, with the time of the permission. */
   readonly unavailablePods: ReadonlyMap<string, string>;
   /** Pods whose record has expired without an observed disruption. */
-  readonly forgotten: { readonly disrupted: readonly Pod[]; readonly unavailable: readonly Pod[] };
+  readonly expired: { readonly disrupted: readonly Pod[]; readonly unavailable: readonly Pod[] };
   /** Time when the next record expires. */
   readonly nextAt: Instant | undefined;
 };
@@ -47,7 +47,7 @@ export function recordsOf({ status }: PodUnavailableBudget, pods: readonly Pod[]
   return {
     disruptedPods: disrupted.kept,
     unavailablePods: unavailable.kept,
-    forgotten: { disrupted: disrupted.over, unavailable: unavailable.over },
+    expired: { disrupted: disrupted.over, unavailable: unavailable.over },
     // At the very end of its timeout a record is still valid.
     nextAt: ends.length > 0 ? Math.min(...ends) + 1 : undefined,
   };

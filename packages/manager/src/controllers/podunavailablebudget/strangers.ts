@@ -2,7 +2,7 @@
 import type { Client } from '@kruise/client/client';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import type { ScaleTargets } from '@kruise/client/scale-targets';
-import type { Stranger } from './workloads.ts';
+import type { UncachedWorkload } from './workloads.ts';
 
 /** Live state of a workload. */
 export type Found = { readonly uid: string; readonly replicas: number; readonly selector?: string };
@@ -13,31 +13,34 @@ const unknownSize = -1;
 /**
  * Reads a workload's scale subresource, or else the object itself; undefined if it does not exist, or has another UID.
  */
-export async function askFor(
+export async function readWorkload(
   targets: ScaleTargets,
   client: Client,
-  stranger: Stranger,
+  workload: UncachedWorkload,
   namespace: string,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
-  const kind = await targets.kindOf(client, stranger, signal);
+  const kind = await targets.kindOf(client, workload, signal);
   if (!kind) return undefined;
   if (kind.subresources.includes('scale')) {
-    const scale = await targets.scaleOf(client, stranger, namespace, signal);
-    if (!scale || !isMeant(scale.metadata, stranger)) return undefined;
+    const scale = await targets.scaleOf(client, workload, namespace, signal);
+    if (!scale || !isRequested(scale.metadata, workload)) return undefined;
     const { selector } = scale.status ?? {};
     const replicas = scale.spec?.replicas ?? 0;
     return { uid: scale.metadata.uid ?? '', replicas, ...(selector ? { selector } : {}) };
   }
-  const { items } = await client.list(kind, { namespace, fieldSelector: `metadata.name=${stranger.name}`, signal });
+  const { items } = await client.list(kind, { namespace, fieldSelector: `metadata.name=${workload.name}`, signal });
   // Objects of every kind have these common fields.
   const [object] = items as readonly (KubernetesObject & { readonly spec?: { readonly replicas?: unknown } })[];
-  if (!object || !isMeant(object.metadata, stranger)) return undefined;
+  if (!object || !isRequested(object.metadata, workload)) return undefined;
   const replicas = object.spec?.replicas;
   return { uid: object.metadata.uid ?? '', replicas: typeof replicas === 'number' ? replicas : unknownSize };
 }
 
 /** Reports whether the object is the requested one, and not terminating. */
-function isMeant({ uid, deletionTimestamp }: KubernetesObject['metadata'], { uid: wanted }: Stranger): boolean {
+function isRequested(
+  { uid, deletionTimestamp }: KubernetesObject['metadata'],
+  { uid: wanted }: UncachedWorkload,
+): boolean {
   return deletionTimestamp == null && (wanted === undefined || wanted === uid);
 }

@@ -81,7 +81,7 @@ function podOf({
 }
 
 const all = [ofLabels, ofDeployment, ofRollout, objectOf(deployment, 'web'), set, rolled];
-const wokenBy = (change: Partial<Change<Pod>> & Pick<Change<Pod>, 'object'>) =>
+const keysFor = (change: Partial<Change<Pod>> & Pick<Change<Pod>, 'object'>) =>
   budgetsOfPod(featureGates())({ type: 'updated', cause: 'event', ...change }, cachesWith(...all)).map((key) =>
     key.replace('default/', ''),
   );
@@ -92,54 +92,54 @@ const cases: readonly {
   before?: Traits;
   after: Traits;
   type?: Change<Pod>['type'];
-  wakes: readonly string[];
+  enqueues: readonly string[];
 }[] = [
-  { name: 'a new Pod with matching labels', type: 'added', after: { labels }, wakes: ['labels'] },
-  { name: 'a new Pod without labels', type: 'added', after: {}, wakes: [] },
-  { name: 'a new Pod of a Deployment', type: 'added', after: { owner: 'web-1' }, wakes: ['deployment'] },
+  { name: 'a new Pod with matching labels', type: 'added', after: { labels }, enqueues: ['labels'] },
+  { name: 'a new Pod without labels', type: 'added', after: {}, enqueues: [] },
+  { name: 'a new Pod of a Deployment', type: 'added', after: { owner: 'web-1' }, enqueues: ['deployment'] },
   {
     name: 'a new Pod of another workload with ReplicaSets',
     type: 'added',
     after: { owner: 'web-2' },
-    wakes: ['rollout'],
+    enqueues: ['rollout'],
   },
   {
     name: 'a new Pod of a ReplicaSet that is not cached yet',
     type: 'added',
     after: { owner: 'web-3' },
-    wakes: ['deployment', 'rollout'],
+    enqueues: ['deployment', 'rollout'],
   },
   {
     name: 'a Pod that becomes ready',
     before: { ...related('labels'), isReady: false },
     after: related('labels'),
-    wakes: ['labels'],
+    enqueues: ['labels'],
   },
   {
     name: 'a Pod with a new image',
     before: related('labels'),
     after: { ...related('labels'), image: 'app:v2' },
-    wakes: [],
+    enqueues: [],
   },
-  { name: 'a Pod with a changed label', before: { labels }, after: {}, wakes: ['labels'] },
-  { name: 'a terminating Pod', before: { labels }, after: { labels, isLeaving: true }, wakes: ['labels'] },
+  { name: 'a Pod with a changed label', before: { labels }, after: {}, enqueues: ['labels'] },
+  { name: 'a terminating Pod', before: { labels }, after: { labels, isLeaving: true }, enqueues: ['labels'] },
   {
     name: 'a terminating Pod that is not ready any more',
     before: { labels, isLeaving: true },
     after: { labels, isLeaving: true, isReady: false },
-    wakes: [],
+    enqueues: [],
   },
-  { name: 'a deleted Pod', type: 'deleted', after: { labels }, wakes: ['labels'] },
-  { name: 'a Pod of another budget', before: { ...related('x'), isReady: false }, after: related('x'), wakes: [] },
+  { name: 'a deleted Pod', type: 'deleted', after: { labels }, enqueues: ['labels'] },
+  { name: 'a Pod of another budget', before: { ...related('x'), isReady: false }, after: related('x'), enqueues: [] },
 ];
-for (const { name, before, after, type = 'updated', wakes } of cases) {
-  test(`${name} enqueues [${wakes.join(' ')}]`, () => {
-    assert.deepEqual(wokenBy({ type, object: podOf(after), ...(before ? { previous: podOf(before) } : {}) }), wakes);
+for (const { name, before, after, type = 'updated', enqueues } of cases) {
+  test(`${name} enqueues [${enqueues.join(' ')}]`, () => {
+    assert.deepEqual(keysFor({ type, object: podOf(after), ...(before ? { previous: podOf(before) } : {}) }), enqueues);
   });
 }
 
 test('initial objects enqueue nothing', () => {
-  assert.deepEqual(wokenBy({ type: 'added', object: podOf({ labels }), cause: 'initial' }), []);
+  assert.deepEqual(keysFor({ type: 'added', object: podOf({ labels }), cause: 'initial' }), []);
 });
 
 const webOf = (replicas: number | undefined, more: object = {}) =>
@@ -162,10 +162,10 @@ const workloads: readonly (readonly [
   ['has another change', webOf(3), webOf(3, { status: { replicas: 3 } }), 0],
   ['is terminating', webOf(3), leaving, 2],
 ];
-for (const [is, previous, object, wakes] of workloads) {
-  test(`a Deployment that ${is} enqueues ${wakes} budgets`, () => {
+for (const [is, previous, object, enqueues] of workloads) {
+  test(`a Deployment that ${is} enqueues ${enqueues} budgets`, () => {
     const change = { type: previous ? 'updated' : 'added', object, ...(previous ? { previous } : {}) } as const;
     const keys = budgetsOfWorkload({ ...change, cause: 'event' }, cachesWith(...all));
-    assert.deepEqual(keys, wakes === 0 ? [] : ['default/labels', 'default/deployment']);
+    assert.deepEqual(keys, enqueues === 0 ? [] : ['default/labels', 'default/deployment']);
   });
 }

@@ -7,7 +7,14 @@ import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-ke
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
-import { isAtHand, isForLabels, isForPod, isSameWorkload, knownKindOf, ownersOf } from '../../budget/association.ts';
+import {
+  appliesToPod,
+  isCached,
+  isSameWorkload,
+  knownKindOf,
+  ownersOf,
+  selectsLabels,
+} from '../../budget/association.ts';
 import { isAvailable } from '../../budget/availability.ts';
 import { budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
@@ -17,33 +24,33 @@ export function budgetsOfPod(gates: FeatureGates) {
   return ({ type, object, previous, cause }: Change<Pod>, caches: Caches): readonly Key[] => {
     // At startup every budget is reconciled with all its Pods.
     if (cause === 'initial') return [];
-    const budgets = budgetsBeside(object, caches);
+    const budgets = budgetsInNamespace(object, caches);
     if (budgets.length === 0) return [];
-    if (type === 'updated' && previous && !countsOtherwise(previous, object, gates)) return [];
+    if (type === 'updated' && previous && !affectsCounts(previous, object, gates)) return [];
     const states = (previous ? [previous, object] : [object]).map((pod) => ({ pod, owners: ownersOf(pod, caches) }));
     return budgets
-      .filter((budget) => states.some(({ pod, owners }) => concerns(budget, pod, owners) || mayConcern(budget, owners)))
+      .filter((budget) => states.some(({ pod, owners }) => protects(budget, pod, owners) || mayProtect(budget, owners)))
       .map(keyOf);
 
     /**
      * Reports whether a budget may protect the Pod: the owner of the last known owner may not be cached yet, or never
      * will be.
      */
-    function mayConcern({ spec: { targetRef } }: PodUnavailableBudget, owners: readonly OwnerReference[]): boolean {
+    function mayProtect({ spec: { targetRef } }: PodUnavailableBudget, owners: readonly OwnerReference[]): boolean {
       const last = owners.at(-1);
       if (!targetRef || !last) return false;
       return knownKindOf(last)
-        ? !isAtHand(caches, last, object.metadata.namespace ?? '')
+        ? !isCached(caches, last, object.metadata.namespace ?? '')
         : knownKindOf(targetRef) === undefined;
     }
   };
 }
 
-function concerns(budget: PodUnavailableBudget, pod: Pod, owners: readonly OwnerReference[]): boolean {
-  return budgetNameOf(pod) === budget.metadata.name || isForPod(budget, pod, owners);
+function protects(budget: PodUnavailableBudget, pod: Pod, owners: readonly OwnerReference[]): boolean {
+  return budgetNameOf(pod) === budget.metadata.name || appliesToPod(budget, pod, owners);
 }
 
-function countsOtherwise(previous: Pod, current: Pod, gates: FeatureGates): boolean {
+function affectsCounts(previous: Pod, current: Pod, gates: FeatureGates): boolean {
   return (
     isPodActive(previous) !== isPodActive(current) ||
     isAvailable(previous, gates) !== isAvailable(current, gates) ||
@@ -65,7 +72,7 @@ export function budgetsOfWorkload(change: Change<unknown>, caches: Caches): read
   // Only workload kinds are watched.
   const { type, object, previous, cause } = change as Change<Workload>;
   if (cause === 'initial') return [];
-  const budgets = budgetsBeside(object, caches);
+  const budgets = budgetsInNamespace(object, caches);
   if (budgets.length === 0) return [];
   if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
   const { apiVersion, kind, metadata, spec } = object;
@@ -74,7 +81,7 @@ export function budgetsOfWorkload(change: Change<unknown>, caches: Caches): read
   return budgets
     .filter((budget) => {
       const { targetRef } = budget.spec;
-      return targetRef ? isSameWorkload(targetRef, reference) : isForLabels(budget, labels);
+      return targetRef ? isSameWorkload(targetRef, reference) : selectsLabels(budget, labels);
     })
     .map(keyOf);
 }
@@ -84,7 +91,7 @@ function relevant(workload: Workload) {
   return [workload.spec?.replicas, isBeingDeleted(workload)];
 }
 
-function budgetsBeside({ metadata }: KubernetesObject, caches: Caches): readonly PodUnavailableBudget[] {
+function budgetsInNamespace({ metadata }: KubernetesObject, caches: Caches): readonly PodUnavailableBudget[] {
   const budgets = caches.of(podUnavailableBudget);
   // Without budgets in the cluster, this check is all that a change costs.
   return budgets.size === 0 ? [] : budgets.list({ namespace: metadata.namespace ?? '' });

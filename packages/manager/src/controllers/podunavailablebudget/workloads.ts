@@ -19,13 +19,13 @@ export type Protected = {
   /** Desired replicas. */
   readonly replicas: number;
   /** Workloads that need a live read: their kinds are not cached. */
-  readonly strangers: readonly Stranger[];
+  readonly strangers: readonly UncachedWorkload[];
 };
 
 /** A workload that is not cached; with a UID, exactly this object. */
-export type Stranger = TargetReference & { readonly uid?: string };
+export type UncachedWorkload = TargetReference & { readonly uid?: string };
 
-const nothing: Protected = { pods: [], replicas: 0, strangers: [] };
+const none: Protected = { pods: [], replicas: 0, strangers: [] };
 
 /** Returns what the caches show of a budget's Pods and workloads. */
 export function protectedBy({ metadata, spec }: PodUnavailableBudget, caches: Caches): Protected {
@@ -33,12 +33,12 @@ export function protectedBy({ metadata, spec }: PodUnavailableBudget, caches: Ca
   const { targetRef, selector } = spec;
   if (targetRef) {
     const { apiVersion = '', kind = '', name = '' } = targetRef;
-    if (!knownKindOf(targetRef)) return { ...nothing, strangers: [{ apiVersion, kind, name }] };
+    if (!knownKindOf(targetRef)) return { ...none, strangers: [{ apiVersion, kind, name }] };
     const workload = knownWorkload(caches, targetRef, namespace);
     const replicas = sizeOf(workload);
-    return workload && replicas > 0 ? { ...nothing, replicas, pods: podsOf(workload, caches) } : nothing;
+    return workload && replicas > 0 ? { ...none, replicas, pods: podsOf(workload, caches) } : none;
   }
-  if (!selector || isEmptySelector(selector)) return nothing;
+  if (!selector || isEmptySelector(selector)) return none;
   const pods = podsMatching(caches, namespace, selectorOf(selector)).filter(isPodActive);
   return { pods, ...sizeOfOwners(pods, namespace, caches) };
 }
@@ -60,7 +60,7 @@ function podsOf(workload: KnownWorkload, caches: Caches): readonly Pod[] {
 }
 
 /** Returns the Pods of a workload of any kind: its own Pods, or the Pods it selects if other objects own them. */
-export function podsOfStranger(
+export function podsOfUncachedWorkload(
   caches: Caches,
   namespace: string,
   { uid, selector }: { readonly uid: string; readonly selector?: string },

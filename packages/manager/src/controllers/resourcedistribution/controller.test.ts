@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
 import { namespace } from '@kruise/api/core/namespace';
 import { type ResourceDistributionSpec, resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
 const data: { readonly [key: string]: string } = { a: '1' };
@@ -32,7 +32,7 @@ test('copies follow the labels of namespaces', async () => {
   await start(cluster);
   assert.deepEqual(await copies(cluster), ['a 1']);
   const label = (name: string, labels: { [label: string]: string }) =>
-    modify(client, namespace, { name }, (found) => ({ ...found, metadata: { ...found.metadata, labels } }));
+    updateWithRetry(client, namespace, { name }, (found) => ({ ...found, metadata: { ...found.metadata, labels } }));
   await label('b', team);
   await pass(1);
   assert.deepEqual(await copies(cluster), ['a 1', 'b 1']);
@@ -49,7 +49,7 @@ test('changed or deleted copies are restored', async () => {
   const { client, pass } = cluster;
   await start(cluster);
   const copy = { namespace: 'a', name: 'settings' };
-  await modify(client, configMap, copy, (found) => ({ ...found, data: { a: 'other' } }));
+  await updateWithRetry(client, configMap, copy, (found) => ({ ...found, data: { a: 'other' } }));
   await pass(1);
   assert.deepEqual(await copies(cluster), ['a 1']);
   await client.delete(configMap, copy);
@@ -97,7 +97,7 @@ test('the distributed resource is immutable', async () => {
   await using cluster = await startTestCluster();
   await start(cluster);
   const renamed = { ...resource, metadata: { name: 'other' } };
-  const rename = modify(cluster.client, resourceDistribution, { name: 'shared' }, (found) => ({
+  const rename = updateWithRetry(cluster.client, resourceDistribution, { name: 'shared' }, (found) => ({
     ...found,
     spec: { ...found.spec, resource: renamed },
   }));

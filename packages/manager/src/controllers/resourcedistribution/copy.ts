@@ -41,7 +41,7 @@ export function copyFor(distribution: ResourceDistribution, namespace: string, l
 }
 
 /** Reports whether the content of a copy is up to date, without its metadata. */
-export function isRight(copy: Resource, resource: Resource): boolean {
+export function isUpToDate(copy: Resource, resource: Resource): boolean {
   return isSame(contentOf(copy), contentOf(resource));
 }
 

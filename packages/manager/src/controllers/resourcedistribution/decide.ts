@@ -3,12 +3,12 @@
  */
 import type { Namespace } from '@kruise/api/core/namespace';
 import type { ResourceDistribution, ResourceDistributionStatus } from '@kruise/api/kruise/resourcedistribution';
-import { create, independent, isBeingDeleted, type ObjectAction, remove, update } from '@kruise/client/actions';
+import { asIndependent, create, isBeingDeleted, type ObjectAction, remove, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import type { Instant } from '@kruise/values/time';
-import { copyFor, isRight, type Resource } from './copy.ts';
+import { copyFor, isUpToDate, type Resource } from './copy.ts';
 import { type Fault, statusOf } from './status.ts';
 import { nameOf, targetedNames } from './targets.ts';
 
@@ -25,9 +25,9 @@ export function decide(observed: Observed, now: Instant): Decision<ResourceDistr
   const targeted = targetedNames(distribution.spec.targets, namespaces);
   const usable = new Set(namespaces.filter((namespace) => !isBeingDeleted(namespace)).map(nameOf));
   const steps = targeted.map((name) => (usable.has(name) ? distribute(observed, name) : missing(name)));
-  const spared = new Set(targeted);
-  const removals = [...usable].filter((name) => !spared.has(name)).flatMap((name) => takeBack(observed, name));
-  const actions = [...steps.flatMap(({ actions }) => actions), ...removals].map(independent);
+  const targetSet = new Set(targeted);
+  const removals = [...usable].filter((name) => !targetSet.has(name)).flatMap((name) => deleteCopy(observed, name));
+  const actions = [...steps.flatMap(({ actions }) => actions), ...removals].map(asIndependent);
   const faults = steps.flatMap(({ fault }) => fault ?? []);
   return {
     actions,
@@ -49,11 +49,11 @@ function distribute({ distribution, find }: Observed, namespace: string): Step {
     const reason = 'conflict with existing resources because of the same namespace, group, version, kind and name';
     return { actions: [], fault: { type: 'ConflictOccurred', namespace, reason } };
   }
-  if (isRight(live, distribution.spec.resource)) return { actions: [] };
+  if (isUpToDate(live, distribution.spec.resource)) return { actions: [] };
   return { actions: [update(copyFor(distribution, namespace, live))] };
 }
 
-function takeBack({ distribution, find }: Observed, namespace: string): readonly ObjectAction[] {
+function deleteCopy({ distribution, find }: Observed, namespace: string): readonly ObjectAction[] {
   const live = find(namespace);
   return live && isControlledBy(live, distribution) ? [remove(live)] : [];
 }

@@ -29,16 +29,16 @@ export function statusOf(
   const faulty = new Set(faults.map(({ namespace }) => namespace));
   const failed = targeted.filter((name) => faulty.has(name)).length;
   const conditions = types.map((type): ResourceDistributionCondition => {
-    const those = faults.filter((fault) => fault.type === type);
-    const state = those.length > 0 ? 'True' : 'False';
+    const matchingFaults = faults.filter((fault) => fault.type === type);
+    const state = matchingFaults.length > 0 ? 'True' : 'False';
     const known = status?.conditions?.find((each) => each.type === type);
     const since = known?.status === state ? known.lastTransitionTime : undefined;
     return {
       type,
       status: state,
       lastTransitionTime: since ?? formatTime(now),
-      reason: those.at(-1)?.reason ?? 'Succeeded',
-      ...(those.length > 0 ? { failedNamespaces: those.map(({ namespace }) => namespace) } : {}),
+      reason: matchingFaults.at(-1)?.reason ?? 'Succeeded',
+      ...(matchingFaults.length > 0 ? { failedNamespaces: matchingFaults.map(({ namespace }) => namespace) } : {}),
     };
   });
   return {

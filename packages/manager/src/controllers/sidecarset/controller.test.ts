@@ -44,7 +44,7 @@ test("a SidecarSet keeps its history in the manager's namespace", async () => {
   assert.equal((await client.get(sidecarSet, { name: 'set' })).status?.latestRevision, first?.[0]);
 });
 
-const podNamed = (name: string) => ({
+const podWithName = (name: string) => ({
   metadata: { name, namespace: 'default', labels: { app: 'web' } },
   spec: { containers: [{ name: 'main', image: 'app:v1' }] },
 });
@@ -59,7 +59,7 @@ test('Pods get their sidecars at admission, and new images in place', async () =
   const { client } = cluster;
   await client.create(sidecarSet, written);
   await cluster.pass(1);
-  for (const name of ['a', 'b', 'c']) await client.create(pod, podNamed(name));
+  for (const name of ['a', 'b', 'c']) await client.create(pod, podWithName(name));
   await settle(cluster);
   const figures = async () => {
     const { status } = await client.get(sidecarSet, { name: 'set' });
@@ -84,7 +84,7 @@ test('a deleted Pod does not count', async () => {
   const { client } = cluster;
   await client.create(sidecarSet, written);
   await cluster.pass(1);
-  await client.create(pod, podNamed('a'));
+  await client.create(pod, podWithName('a'));
   await settle(cluster);
   await client.delete(pod, { name: 'a', namespace: 'default' }, { gracePeriodSeconds: 0 });
   await cluster.pass(1);
@@ -96,7 +96,7 @@ test('an image that a policy denies is retried with growing backoff, and set onc
   const { client, managerWrites } = cluster;
   await client.create(sidecarSet, written);
   await cluster.pass(1);
-  for (const name of ['a', 'b', 'c']) await client.create(pod, podNamed(name));
+  for (const name of ['a', 'b', 'c']) await client.create(pod, podWithName(name));
   await settle(cluster);
   const metadata = { name: 'deny-image' };
   const operations = ['UPDATE'] as const;

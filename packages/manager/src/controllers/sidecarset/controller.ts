@@ -19,7 +19,7 @@ export function sidecarSetController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'sidecarset'),
     for: sidecarSet,
-    predicate: isNews,
+    predicate: isSpecChange,
     watches: [watch(pod, setsOfPod)],
     uses: [controllerRevision, namespace],
     observe: (caches, key) => observe(caches, key, settings),
@@ -28,7 +28,7 @@ export function sidecarSetController(settings: ManagerSettings): Controller {
 }
 
 /** Predicate: only a change of the spec enqueues a SidecarSet. */
-function isNews({ object, previous }: Change<SidecarSet>): boolean {
+function isSpecChange({ object, previous }: Change<SidecarSet>): boolean {
   return previous?.metadata.generation !== object.metadata.generation;
 }
 
@@ -50,6 +50,6 @@ function observe(caches: Caches, key: Key, { namespace: own }: ManagerSettings):
     revisions: revisions
       .byIndex(setOfRevision, name)
       .filter((each) => each.metadata.namespace === own && (controllerOf(each)?.uid ?? uid) === uid),
-    revisionNamed: (revision) => revisions.get({ namespace: own, name: revision }),
+    findRevision: (revision) => revisions.get({ namespace: own, name: revision }),
   };
 }

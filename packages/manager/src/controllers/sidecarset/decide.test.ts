@@ -23,7 +23,7 @@ function decisionOn(given: SidecarSet, pods: readonly Pod[]) {
   const revisions = [revisionOf(given, 1)];
   const plan = { update: revisions[0]!, change: 'none', collisionCount: 0 } as const;
   const sidecarSet = { ...given, status: statusOf(given, pods, plan) };
-  return decide({ sidecarSet, pods, revisions, revisionNamed: () => undefined }, settings, now);
+  return decide({ sidecarSet, pods, revisions, findRevision: () => undefined }, settings, now);
 }
 
 /** Returns the Pods after all actions. */
@@ -52,7 +52,7 @@ const conditionOf = ({ status }: Pod) => {
 test('the status is written before Pods are changed', () => {
   const pods = [podOf('a', { of: old })];
   const revisions = [revisionOf(setOf(), 1)];
-  const decision = decide({ sidecarSet: setOf(), pods, revisions, revisionNamed: () => undefined }, settings, now);
+  const decision = decide({ sidecarSet: setOf(), pods, revisions, findRevision: () => undefined }, settings, now);
   assert.deepEqual(decision.actions, []);
   assert.equal(decision.requeueAfterSeconds, 0);
 });
@@ -116,17 +116,17 @@ test('an earlier update keeps its start time', () => {
 
 test('a Pod reports its update, and for each SidecarSet whether it is upgradable', () => {
   const [updated] = outcomeOf(setOf(), [podOf('a', { of: old })]);
-  const [told] = outcomeOf(setOf(), [updated!]);
-  assert.equal(conditionOf(told!), 'True AllSidecarsetUpgradable {"set":true}');
-  assert.deepEqual(decisionOn(setOf(), [told!]).actions, []);
+  const [reported] = outcomeOf(setOf(), [updated!]);
+  assert.equal(conditionOf(reported!), 'True AllSidecarsetUpgradable {"set":true}');
+  assert.deepEqual(decisionOn(setOf(), [reported!]).actions, []);
 
   const changed = setOf({ containers: [{ ...image('v3'), env: [{ name: 'A' }] }] });
-  const { events = [] } = decisionOn(changed, [told!]);
+  const { events = [] } = decisionOn(changed, [reported!]);
   assert.deepEqual(
     events.map(({ reason, message }) => `${reason}: ${message}`),
     ['NotUpgradablePods: SidecarSet in-place update detected 1 not upgradable pod(s) in this round, will skip them.'],
   );
-  const [refused] = outcomeOf(changed, [told!]);
+  const [refused] = outcomeOf(changed, [reported!]);
   assert.equal(imagesOf(refused!), 'app:v1 side:v2');
   assert.equal(conditionOf(refused!), 'False UpdateImmutableField {"set":false}');
 });
@@ -186,10 +186,10 @@ test('a hot upgrade sets the image of the empty container, then empties the othe
 
 test('the end of a hot upgrade is recorded as an event of the Pod', () => {
   const [upgraded] = outcomeOf(hotSet, [podOf('a', { of: hotOld })]);
-  const flip = decisionOn(hotSet, [ran(upgraded!)]).actions.find((action) => 'announcement' in action);
-  assert.ok(flip && 'announcement' in flip);
+  const flip = decisionOn(hotSet, [ran(upgraded!)]).actions.find((action) => 'outcomeEvents' in action);
+  assert.ok(flip && 'outcomeEvents' in flip);
   assert.deepEqual(
-    [flip.announcement?.done?.reason, flip.announcement?.failed?.reason],
+    [flip.outcomeEvents?.done?.reason, flip.outcomeEvents?.failed?.reason],
     ['ResetContainerSucceed', 'ResetContainerFailed'],
   );
 });

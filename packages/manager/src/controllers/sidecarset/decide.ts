@@ -6,16 +6,16 @@ import type { SidecarSet, SidecarSetStatus } from '@kruise/api/kruise/sidecarset
 import type { Action, NewEvent } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../../settings.ts';
 import { nextPods } from './next-pods.ts';
 import { permissionsBy } from './permission.ts';
-import { type History, planOf, truncateHistory, writeRevision } from './revisions.ts';
+import { type History, planOf, pruneRevisionHistory, writeRevision } from './revisions.ts';
 import { statusOf } from './status.ts';
 import { emptyStandby, isMigrated, updatePod } from './update-pod.ts';
-import { tellNotUpgradable, tellUpgraded } from './upgradable.ts';
+import { markNotUpgradable, markUpgraded } from './upgradable.ts';
 
 export type Observed = History & {
   readonly sidecarSet: SidecarSet;
@@ -31,35 +31,35 @@ export function decide(
 ): Decision<SidecarSetStatus> {
   const { sidecarSet, pods, revisions } = observed;
   const plan = planOf(sidecarSet, observed, settings.namespace);
-  const keeping = [...writeRevision(sidecarSet, plan), ...truncateHistory(sidecarSet, revisions, plan, pods)];
+  const upkeep = [...writeRevision(sidecarSet, plan), ...pruneRevisionHistory(sidecarSet, revisions, plan, pods)];
   const status = statusOf(sidecarSet, pods, plan);
   // The status is written before Pods change, together with the revision that new Pods get.
-  const isTold = isSame(status, sidecarSet.status);
-  if (!isTold) return { actions: keeping, status, requeueAfterSeconds: 0 };
-  const { steps, told: events } = rollOut(sidecarSet, pods, refused, now);
-  const actions = [...keeping, ...tellUpgraded(sidecarSet, pods, now), ...steps];
-  return { actions, events, minIntervalMs: restBetweenLooks(pods.length) };
+  const isStatusCurrent = isSame(status, sidecarSet.status);
+  if (!isStatusCurrent) return { actions: upkeep, status, requeueAfterSeconds: 0 };
+  const { steps, events } = rollOut(sidecarSet, pods, refused, now);
+  const actions = [...upkeep, ...markUpgraded(sidecarSet, pods, now), ...steps];
+  return { actions, events, minIntervalMs: reconcileIntervalFor(pods.length) };
 }
 
-type Steps = { readonly steps: readonly Action[]; readonly told: readonly NewEvent[] };
+type Steps = { readonly steps: readonly Action[]; readonly events: readonly NewEvent[] };
 
-const nothing: Steps = { steps: [], told: [] };
+const noSteps: Steps = { steps: [], events: [] };
 
 /** Completes finished hot upgrades before new updates start. */
 function rollOut(sidecarSet: SidecarSet, pods: readonly Pod[], refused: RefusedWrites, now: Instant): Steps {
   const { spec, status } = sidecarSet;
-  if (spec.updateStrategy?.type === 'NotUpdate' || spec.updateStrategy?.paused) return nothing;
+  if (spec.updateStrategy?.type === 'NotUpdate' || spec.updateStrategy?.paused) return noSteps;
   const migrated = pods.filter((pod) => isMigrated(pod, sidecarSet));
-  if (migrated.length > 0) return { ...nothing, steps: migrated.map((pod) => emptyStandby(pod, sidecarSet, now)) };
-  if (status && status.updatedPods >= status.matchedPods) return nothing;
+  if (migrated.length > 0) return { ...noSteps, steps: migrated.map((pod) => emptyStandby(pod, sidecarSet, now)) };
+  if (status && status.updatedPods >= status.matchedPods) return noSteps;
   const permissions = permissionsBy(sidecarSet, refused);
   const { toUpdate, notUpgradable } = nextPods(sidecarSet, pods, permissions);
   return {
     steps: [
-      ...tellNotUpgradable(sidecarSet, notUpgradable, now),
+      ...markNotUpgradable(sidecarSet, notUpgradable, now),
       ...toUpdate.map((pod) => permissions.afterDryRun(updatePod(pod, sidecarSet, now))),
     ],
-    told: notUpgradable.length > 0 ? [notUpgradableEvent(sidecarSet, notUpgradable.length)] : [],
+    events: notUpgradable.length > 0 ? [notUpgradableEvent(sidecarSet, notUpgradable.length)] : [],
   };
 }
 

@@ -27,7 +27,7 @@ export function setOf(spec: SidecarSetSpec = {}, metadata: Partial<SidecarSet['m
 
 /** Returns the revision of a SidecarSet, with a revision number. */
 export function revisionOf(sidecarSet: SidecarSet, revision: number): ControllerRevision {
-  const { update } = planOf(sidecarSet, { revisions: [], revisionNamed: () => undefined }, settings.namespace);
+  const { update } = planOf(sidecarSet, { revisions: [], findRevision: () => undefined }, settings.namespace);
   return { ...update, metadata: { ...update.metadata, uid: `revision-${revision}` }, revision };
 }
 

@@ -30,7 +30,7 @@ export function nextPods(
   );
   const upgradable = outdated.filter((pod) => differsInImagesAlone(pod, sidecarSet));
   const candidates = upgradable.filter((pod) => !isBeingUpdated(pod, sidecarSet));
-  const ordered = open(inOrder(candidates, updateStrategy, pods));
+  const ordered = open(orderCandidates(candidates, updateStrategy, pods));
   return {
     toUpdate: ordered.slice(0, batchSize(sidecarSet, ordered, pods)),
     notUpgradable: outdated.filter((pod) => !differsInImagesAlone(pod, sidecarSet)),
@@ -45,12 +45,12 @@ function isBeingUpdated(pod: Pod, sidecarSet: SidecarSet): boolean {
   );
 }
 
-function inOrder(
+function orderCandidates(
   candidates: readonly Pod[],
   { priorityStrategy, scatterStrategy }: SidecarSetUpdateStrategy,
   pods: readonly Pod[],
 ): readonly Pod[] {
-  const ranked = byPriority(rankForDeletion(candidates, { heedsCost: false }), priorityStrategy);
+  const ranked = byPriority(rankForDeletion(candidates, { usesDeletionCost: false }), priorityStrategy);
   return scatterStrategy ? scattered(ranked, expanded(scatterStrategy, pods), pods) : ranked;
 }
 

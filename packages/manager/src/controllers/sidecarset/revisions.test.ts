@@ -12,8 +12,8 @@ const nameOf = ({ metadata }: ControllerRevision) => metadata.name ?? '';
 
 /** Formats the actions on the history: `create 3`, `renumber 1 to 3`, `label two`, `remove 1`. */
 function stepsOf(sidecarSet: SidecarSet, revisions: readonly ControllerRevision[], pods: readonly Pod[] = []) {
-  const revisionNamed = (name: string) => revisions.find((each) => nameOf(each) === name);
-  const { actions } = decide({ sidecarSet, pods, revisions, revisionNamed }, settings, now);
+  const findRevision = (name: string) => revisions.find((each) => nameOf(each) === name);
+  const { actions } = decide({ sidecarSet, pods, revisions, findRevision }, settings, now);
   return actions.map((action) => {
     assert.ok('object' in action);
     const { object } = action;
@@ -151,8 +151,8 @@ test('a revision holds the sidecars and their source', () => {
 test('a name collision increments collisionCount', () => {
   const set = ofImage(1);
   const taken = { ...revisionOf(set, 1), data: { spec: null } };
-  const revisionNamed = (name: string) => (name === nameOf(taken) ? taken : undefined);
-  const { actions, status } = decide({ sidecarSet: set, pods: [], revisions: [], revisionNamed }, settings, now);
+  const findRevision = (name: string) => (name === nameOf(taken) ? taken : undefined);
+  const { actions, status } = decide({ sidecarSet: set, pods: [], revisions: [], findRevision }, settings, now);
   assert.equal((status as { collisionCount?: number }).collisionCount, 1);
   assert.equal(actions.length, 1);
 });

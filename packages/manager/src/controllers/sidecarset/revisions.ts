@@ -18,7 +18,7 @@ export type History = {
   /** Revisions of the SidecarSet, in any order. */
   readonly revisions: readonly ControllerRevision[];
   /** Finds a revision by name in the namespace of the manager, whatever its owner. */
-  readonly revisionNamed: (name: string) => ControllerRevision | undefined;
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
 };
 
 /** Plans the current revision of the SidecarSet, existing or to create in a namespace. */
@@ -33,7 +33,7 @@ export function planOf(sidecarSet: SidecarSet, history: History, namespace: stri
     history: history.revisions,
     content: contentOf(sidecarSet),
     collisionCount: status?.collisionCount,
-    find: history.revisionNamed,
+    find: history.findRevision,
   });
 }
 
@@ -53,11 +53,11 @@ function versionLabel(version: string | undefined): { readonly [label: string]: 
 export function writeRevision({ spec }: SidecarSet, { change, update }: RevisionPlan): readonly Action[] {
   if (change === 'create') return [create(update)];
   const { customVersion } = spec;
-  const isNamed = !customVersion || update.metadata.labels?.[sidecarSetCustomVersionLabel] === customVersion;
-  if (change === 'none' && isNamed) return [];
+  const hasVersionLabel = !customVersion || update.metadata.labels?.[sidecarSetCustomVersionLabel] === customVersion;
+  if (change === 'none' && hasVersionLabel) return [];
   return [
     patch(update, {
-      ...(isNamed ? {} : { metadata: { labels: versionLabel(customVersion) } }),
+      ...(hasVersionLabel ? {} : { metadata: { labels: versionLabel(customVersion) } }),
       ...(change === 'renumber' ? { revision: update.revision } : {}),
     }),
   ];
@@ -67,7 +67,7 @@ export function writeRevision({ spec }: SidecarSet, { change, update }: Revision
  * Prunes the oldest revisions beyond the history limit. Revisions that Pods use, that new Pods will use, and the
  * current revision stay.
  */
-export function truncateHistory(
+export function pruneRevisionHistory(
   { metadata, spec }: SidecarSet,
   revisions: readonly ControllerRevision[],
   { update }: RevisionPlan,
@@ -85,8 +85,8 @@ export function truncateHistory(
     ...pods.map((pod) => markOf(pod, metadata.name ?? '')?.controllerRevision),
   ]);
   const surplus = kept.length - Math.max(1, spec.revisionHistoryLimit ?? 10);
-  const spare = kept.filter((each) => !inUse.has(nameOf(each)));
-  return spare.slice(0, Math.max(0, surplus)).map(remove);
+  const prunable = kept.filter((each) => !inUse.has(nameOf(each)));
+  return prunable.slice(0, Math.max(0, surplus)).map(remove);
 }
 
 function nameOf({ metadata }: ControllerRevision): string {

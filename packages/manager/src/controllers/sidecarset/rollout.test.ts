@@ -42,7 +42,7 @@ test('an update respects its limits at every step, and ends with all Pods beyond
       const pass = (): number => {
         const revisions = objectsOf<ControllerRevision>(objects, 'ControllerRevision');
         const decision = decide(
-          { sidecarSet, pods: podsNow(), revisions, revisionNamed: () => undefined },
+          { sidecarSet, pods: podsNow(), revisions, findRevision: () => undefined },
           settings,
           now,
         );

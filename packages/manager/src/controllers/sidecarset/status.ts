@@ -11,12 +11,12 @@ export function statusOf(
   { update, collisionCount }: RevisionPlan,
 ): SidecarSetStatus {
   const ready = pods.filter((pod) => isConsistent(pod, sidecarSet) && isReady(pod, sidecarSet));
-  const isAtPresent = (pod: Pod) => isUpdated(pod, sidecarSet);
-  const updatedReadyPods = ready.filter(isAtPresent).length;
+  const isUpdatedPod = (pod: Pod) => isUpdated(pod, sidecarSet);
+  const updatedReadyPods = ready.filter(isUpdatedPod).length;
   return {
     observedGeneration: sidecarSet.metadata.generation ?? 0,
     matchedPods: pods.length,
-    updatedPods: pods.filter(isAtPresent).length,
+    updatedPods: pods.filter(isUpdatedPod).length,
     readyPods: ready.length,
     ...(updatedReadyPods > 0 ? { updatedReadyPods } : {}),
     latestRevision: update.metadata.name ?? '',

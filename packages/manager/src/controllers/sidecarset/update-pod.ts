@@ -9,10 +9,10 @@ import {
   sidecarSetVersionAnnotationPrefix,
   sidecarSetWorkingHotUpgradeAnnotation,
 } from '@kruise/api/kruise/well-known';
-import { announced, type PatchAction } from '@kruise/client/actions';
+import { type PatchAction, withOutcomeEvents } from '@kruise/client/actions';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { patchPod } from '../../patch-pod.ts';
-import { isHotUpgraded, pairOf, turnsOf } from '../../sidecarset/hot-upgrade.ts';
+import { isHotUpgraded, pairOf, workingPairOf } from '../../sidecarset/hot-upgrade.ts';
 import {
   formatMarks,
   formatUpdateStates,
@@ -32,12 +32,12 @@ type Annotations = { readonly [key: string]: string };
 /** Sets the images of the SidecarSet in a Pod, and marks the Pod as updated. Throws `ParseError`. */
 export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): PatchAction {
   const { containers: sidecars = [], patchPodMetadata } = sidecarSet.spec;
-  const exchanges = sidecars.flatMap((sidecar) => exchangesOf(pod, sidecar, sidecarSet));
-  const images = Object.fromEntries(exchanges.map(({ target, image }) => [target, image]));
+  const imageChanges = sidecars.flatMap((sidecar) => imageChangesOf(pod, sidecar, sidecarSet));
+  const images = Object.fromEntries(imageChanges.map(({ target, image }) => [target, image]));
   const annotations = {
     ...pod.metadata.annotations,
-    ...turnsTaken(pod, exchanges, sidecarSet),
-    ...marksOfUpdated(pod, sidecarSet, now),
+    ...hotUpgradeAnnotations(pod, imageChanges, sidecarSet),
+    ...hashAnnotations(pod, sidecarSet, now),
     ...withUpdateState(pod, sidecarSet, Object.keys(images), now),
   };
   return patchPod(pod, changed(pod, images, patchedAnnotations(annotations, patchPodMetadata)), { atVersion: true });
@@ -47,7 +47,7 @@ export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): Patch
 export function isMigrated(pod: Pod, sidecarSet: SidecarSet): boolean {
   if (pairsToEmpty(pod, sidecarSet).length === 0) return false;
   const pairs = (sidecarSet.spec.containers ?? []).filter(isHotUpgraded);
-  const standby = new Set(pairs.map((sidecar) => turnsOf(pod, sidecar).standby));
+  const standby = new Set(pairs.map((sidecar) => workingPairOf(pod, sidecar).standby));
   const working = new Set([...sidecarNames(sidecarSet)].filter((name) => !standby.has(name)));
   const { containerStatuses = [] } = pod.status ?? {};
   const isServing = isRunningAndReady(pod) || containerStatuses.every(({ name, ready }) => ready || standby.has(name));
@@ -67,33 +67,33 @@ export function emptyStandby(pod: Pod, sidecarSet: SidecarSet, now: Instant): Pa
     ...Object.fromEntries(versions),
     ...withUpdateState(pod, sidecarSet, Object.keys(images), now),
   };
-  return announced(patchPod(pod, changed(pod, images, annotations), { atVersion: true }), {
+  return withOutcomeEvents(patchPod(pod, changed(pod, images, annotations), { atVersion: true }), {
     about: pod,
     done: { reason: 'ResetContainerSucceed', message: 'reset sidecar container image empty successfully' },
     failed: { reason: 'ResetContainerFailed', message: 'reset sidecar container image empty failed: {error}' },
   });
 }
 
-type Turn = {
+type ContainerPair = {
   /** Container that gets the image, and container that runs the current image. */
   readonly target: string;
   readonly other: string;
 };
 
-type Exchange = Turn & { readonly sidecar: SidecarContainer; readonly image: string };
+type ImageChange = ContainerPair & { readonly sidecar: SidecarContainer; readonly image: string };
 
 /** Returns the image change of a sidecar; empty if the Pod has the image already. */
-function exchangesOf(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): readonly Exchange[] {
+function imageChangesOf(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): readonly ImageChange[] {
   const { name, image = '' } = sidecar;
-  const turn = isHotUpgraded(sidecar) ? turnToTake(pod, sidecar, sidecarSet) : { target: name, other: name };
-  return imageOf(pod, turn.other) === image ? [] : [{ ...turn, sidecar, image }];
+  const pair = isHotUpgraded(sidecar) ? selectPair(pod, sidecar, sidecarSet) : { target: name, other: name };
+  return imageOf(pod, pair.other) === image ? [] : [{ ...pair, sidecar, image }];
 }
 
 /**
  * Selects the container to update: the one with the empty image; else the one that fails while the other runs; else the
  * standby container.
  */
-function turnToTake(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): Turn {
+function selectPair(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): ContainerPair {
   const [first, second] = pairOf(sidecar);
   const toFirst = { target: first, other: second };
   const toSecond = { target: second, other: first };
@@ -105,13 +105,13 @@ function turnToTake(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet)
     isConsistent(pod, sidecarSet, new Set([name]));
   const [isFirstUp, isSecondUp] = [runs(first), runs(second)];
   if (isFirstUp !== isSecondUp) return isFirstUp ? toSecond : toFirst;
-  const { working, standby } = turnsOf(pod, sidecar);
+  const { working, standby } = workingPairOf(pod, sidecar);
   return { target: standby, other: working };
 }
 
 /** Returns the annotations that record the working container of each pair, and the SidecarSet version since then. */
-function turnsTaken(pod: Pod, exchanges: readonly Exchange[], { metadata }: SidecarSet): Annotations {
-  const hot = exchanges.filter(({ sidecar }) => isHotUpgraded(sidecar));
+function hotUpgradeAnnotations(pod: Pod, imageChanges: readonly ImageChange[], { metadata }: SidecarSet): Annotations {
+  const hot = imageChanges.filter(({ sidecar }) => isHotUpgraded(sidecar));
   if (hot.length === 0) return {};
   const { resourceVersion = '' } = metadata;
   const versions = hot.flatMap(({ target, other }) => [
@@ -133,7 +133,7 @@ function turnsTaken(pod: Pod, exchanges: readonly Exchange[], { metadata }: Side
  * Returns the hash annotations of an updated Pod. Hashes without images stay the same; they are rewritten only where
  * they have an old format.
  */
-function marksOfUpdated({ metadata: { annotations = {} } }: Pod, sidecarSet: SidecarSet, now: Instant): Annotations {
+function hashAnnotations({ metadata: { annotations = {} } }: Pod, sidecarSet: SidecarSet, now: Instant): Annotations {
   const marks = parseMarks(annotations[sidecarSetHashAnnotation]) ?? {};
   const marked = { [sidecarSetHashAnnotation]: formatMarks(withMark(marks, sidecarSet, stampOf(sidecarSet), now)) };
   const bare = parseMarks(annotations[sidecarSetHashWithoutImageAnnotation]) ?? {};
@@ -149,9 +149,9 @@ function withUpdateState(pod: Pod, sidecarSet: SidecarSet, containers: readonly 
     const status = pod.status?.containerStatuses?.find((each) => each.name === container);
     return [container, status?.imageID ? { imageID: status.imageID } : {}];
   });
-  const begun = states[name] ?? { revision: hashOf(sidecarSet), updateTimestamp: formatTime(now) };
+  const updateState = states[name] ?? { revision: hashOf(sidecarSet), updateTimestamp: formatTime(now) };
   const lastContainerStatuses = { ...states[name]?.lastContainerStatuses, ...Object.fromEntries(last) };
-  const text = formatUpdateStates({ ...states, [name]: { ...begun, lastContainerStatuses } });
+  const text = formatUpdateStates({ ...states, [name]: { ...updateState, lastContainerStatuses } });
   return { [sidecarSetInPlaceUpdateStateAnnotation]: text };
 }
 

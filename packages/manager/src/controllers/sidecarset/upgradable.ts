@@ -11,27 +11,27 @@ import { patchPod } from '../../patch-pod.ts';
 import { isUpdated, updateStatesOf } from '../../sidecarset/marks.ts';
 
 /** Sets the condition of updated Pods to upgradable, unless another SidecarSet cannot update them. */
-export function tellUpgraded(sidecarSet: SidecarSet, pods: readonly Pod[], now: Instant): readonly Action[] {
+export function markUpgraded(sidecarSet: SidecarSet, pods: readonly Pod[], now: Instant): readonly Action[] {
   const { name = '' } = sidecarSet.metadata;
   return pods
     .filter((pod) => isUpdated(pod, sidecarSet) && updateStatesOf(pod)?.[name] !== undefined)
-    .flatMap((pod) => tell(pod, name, true, now));
+    .flatMap((pod) => setUpgradable(pod, name, true, now));
 }
 
 /** Sets the condition of Pods that cannot be updated in place. */
-export function tellNotUpgradable({ metadata }: SidecarSet, pods: readonly Pod[], now: Instant): readonly Action[] {
-  return pods.flatMap((pod) => tell(pod, metadata.name ?? '', false, now));
+export function markNotUpgradable({ metadata }: SidecarSet, pods: readonly Pod[], now: Instant): readonly Action[] {
+  return pods.flatMap((pod) => setUpgradable(pod, metadata.name ?? '', false, now));
 }
 
-function tell(pod: Pod, name: string, isUpgradable: boolean, now: Instant): readonly Action[] {
+function setUpgradable(pod: Pod, name: string, isUpgradable: boolean, now: Instant): readonly Action[] {
   const { conditions = [] } = pod.status ?? {};
-  const told = { ...entriesOf(conditions), [name]: isUpgradable };
-  const isWhole = Object.values(told).every((each) => each !== false);
+  const entries = { ...entriesOf(conditions), [name]: isUpgradable };
+  const isWhole = Object.values(entries).every((each) => each !== false);
   const condition: Omit<PodCondition, 'lastTransitionTime'> = {
     type: sidecarSetUpgradableCondition,
     status: isWhole ? 'True' : 'False',
     reason: isWhole ? 'AllSidecarsetUpgradable' : 'UpdateImmutableField',
-    message: stringifySorted(told),
+    message: stringifySorted(entries),
   };
   const after = withCondition(conditions, condition, now);
   if (after === conditions) return [];

@@ -36,7 +36,7 @@ function migrating({ isNewReady }: { readonly isNewReady: boolean }): Pod {
   return { ...found, status: { ...found.status, ...(containerStatuses ? { containerStatuses } : {}) } };
 }
 
-function isWoken(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): boolean {
+function isEnqueued(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): boolean {
   const store = createObjectStore<SidecarSet>();
   store.set(keyOf(known), known);
   // The mapper reads only SidecarSets.
@@ -46,49 +46,49 @@ function isWoken(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): bo
   return setsOfPod({ type, object, ...before, cause: 'event' }, caches).length > 0;
 }
 
-const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?: Pod; isWoken: boolean }[] = [
-  { name: 'a new Pod', isWoken: true },
-  { name: 'a new Pod of a SidecarSet that only injects', set: still, isWoken: true },
-  { name: 'a new Pod without a sidecar', set: setOf({ containers: [side({ name: 'other' })] }), isWoken: false },
+const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?: Pod; isEnqueued: boolean }[] = [
+  { name: 'a new Pod', isEnqueued: true },
+  { name: 'a new Pod of a SidecarSet that only injects', set: still, isEnqueued: true },
+  { name: 'a new Pod without a sidecar', set: setOf({ containers: [side({ name: 'other' })] }), isEnqueued: false },
   {
     name: 'a new Pod without injection',
     after: pod({ annotations: { 'kruise.io/sidecarset-injected-list': '' } }),
-    isWoken: false,
+    isEnqueued: false,
   },
-  { name: 'a deleted Pod', before: 'deleted', isWoken: true },
-  { name: 'a terminating Pod', before: pod(), after: leaving, isWoken: true },
-  { name: 'a Pod that becomes ready', before: pod({ isReady: false }), isWoken: true },
+  { name: 'a deleted Pod', before: 'deleted', isEnqueued: true },
+  { name: 'a terminating Pod', before: pod(), after: leaving, isEnqueued: true },
+  { name: 'a Pod that becomes ready', before: pod({ isReady: false }), isEnqueued: true },
   {
     name: 'a Pod that becomes ready, of a SidecarSet that only injects',
     set: still,
     before: pod({ isReady: false }),
-    isWoken: false,
+    isEnqueued: false,
   },
   {
     name: 'a sidecar whose new image runs',
     before: pod({ annotations: newImage, running: { side: 'side:v1' } }),
     after: pod({ annotations: newImage }),
-    isWoken: true,
+    isEnqueued: true,
   },
-  { name: 'a Pod with the new hash', before: pod({ of: old }), isWoken: true },
-  { name: 'a Pod with a changed label', before: pod({ labels: { canary: 'yes' } }), isWoken: false },
+  { name: 'a Pod with the new hash', before: pod({ of: old }), isEnqueued: true },
+  { name: 'a Pod with a changed label', before: pod({ labels: { canary: 'yes' } }), isEnqueued: false },
   {
     name: 'a Pod with a changed label, with an update selector',
     set: choosy,
     before: pod({ labels: { canary: 'yes' } }),
-    isWoken: true,
+    isEnqueued: true,
   },
   {
     name: 'a Pod whose new container is ready, though its old one is not',
     set: hot,
     before: migrating({ isNewReady: false }),
     after: migrating({ isNewReady: true }),
-    isWoken: true,
+    isEnqueued: true,
   },
-  { name: 'an unchanged Pod', before: pod(), isWoken: false },
+  { name: 'an unchanged Pod', before: pod(), isEnqueued: false },
 ];
-for (const { name, set: known = set, before, after = pod(), isWoken: expected } of cases) {
+for (const { name, set: known = set, before, after = pod(), isEnqueued: expected } of cases) {
   test(`${name} ${expected ? 'enqueues' : 'does not enqueue'} the SidecarSet`, () => {
-    assert.equal(isWoken(known, after, before), expected);
+    assert.equal(isEnqueued(known, after, before), expected);
   });
 }

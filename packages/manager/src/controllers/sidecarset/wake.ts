@@ -15,22 +15,25 @@ export function setsOfPod({ type, object, previous }: Change<Pod>, caches: Cache
     .map((name) => caches.of(sidecarSet).get(name))
     .filter((found) => found !== undefined)
     .filter((found) => hasSidecars(object, found));
-  const concerned = type === 'added' ? sets : sets.filter((found) => followsPods(found) && isNews(found));
-  return concerned.map(keyOf);
+  const affected = type === 'added' ? sets : sets.filter((found) => tracksPodUpdates(found) && isRelevantChange(found));
+  return affected.map(keyOf);
 
-  function isNews(found: SidecarSet): boolean {
-    return previous === undefined || matters(found, { before: previous, after: object });
+  function isRelevantChange(found: SidecarSet): boolean {
+    return previous === undefined || affectsSidecarSet(found, { before: previous, after: object });
   }
 }
 
 /**
  * Reports whether Pod updates enqueue the SidecarSet. A SidecarSet that only injects counts Pods when they are created.
  */
-function followsPods({ spec }: SidecarSet): boolean {
+function tracksPodUpdates({ spec }: SidecarSet): boolean {
   return spec.updateStrategy?.type !== 'NotUpdate';
 }
 
-function matters(found: SidecarSet, { before, after }: { readonly before: Pod; readonly after: Pod }): boolean {
+function affectsSidecarSet(
+  found: SidecarSet,
+  { before, after }: { readonly before: Pod; readonly after: Pod },
+): boolean {
   const isChosenByLabels = found.spec.updateStrategy?.selector !== undefined;
   return (
     isBeingDeleted(before) !== isBeingDeleted(after) ||

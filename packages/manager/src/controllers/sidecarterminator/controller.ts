@@ -5,13 +5,13 @@ import { type Controller, defineController } from '@kruise/client/controller';
 import { isVirtualNode } from '../../nodes.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, requestName } from './decide.ts';
-import { isKeptBySidecars } from './sidecars.ts';
+import { isBlockedBySidecars } from './sidecars.ts';
 
 export function sidecarTerminatorController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'sidecarterminator'),
     for: pod,
-    predicate: ({ type, object }) => type !== 'deleted' && isKeptBySidecars(object),
+    predicate: ({ type, object }) => type !== 'deleted' && isBlockedBySidecars(object),
     uses: [node, containerRecreateRequest],
     observe(caches, key) {
       const found = caches.of(pod).get(key);
@@ -19,7 +19,7 @@ export function sidecarTerminatorController(settings: ManagerSettings): Controll
       if (!found || !place) return undefined;
       const { namespace = '' } = found.metadata;
       const request = caches.of(containerRecreateRequest).get({ namespace, name: requestName(found) });
-      return { pod: found, isVirtual: isVirtualNode(place), isAsked: request !== undefined };
+      return { pod: found, isVirtual: isVirtualNode(place), isRequested: request !== undefined };
     },
     decide,
   });

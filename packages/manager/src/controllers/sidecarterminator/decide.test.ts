@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import type { ContainerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
 import type { CreateAction, PatchAction } from '@kruise/client/actions';
-import { inWords } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/in-words';
 import { instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 
@@ -47,12 +47,12 @@ function podOf(text: string, restartPolicy: 'Never' | 'OnFailure' | 'Always' = '
   };
 }
 
-function decided(pod: Pod, { isVirtual = false, isAsked = false } = {}) {
-  const { actions } = decide({ pod, isVirtual, isAsked }, now);
+function decided(pod: Pod, { isVirtual = false, isAsked: isRequested = false } = {}) {
+  const { actions } = decide({ pod, isVirtual, isRequested }, now);
   const request = (actions.find(({ type }) => type === 'create') as CreateAction | undefined)?.object;
   const patch = (actions.find(({ type }) => type === 'patch') as PatchAction | undefined)?.patch;
   const containers = (request as ContainerRecreateRequest | undefined)?.spec.containers.map(({ name }) => name);
-  return { does: inWords(actions), containers, patch, actions };
+  return { does: summarizeActions(actions), containers, patch, actions };
 }
 
 const cases: readonly (readonly [is: string, pod: Pod, containers: readonly string[] | undefined])[] = [

@@ -8,13 +8,13 @@ import { controllerReference } from '@kruise/machinery/owner-references';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { formatTime, type Instant } from '@kruise/values/time';
 import {
-  endingImageOf,
   exitCodeOf,
   hasSucceeded,
+  isBlockedBySidecars,
   isIgnored,
-  isKeptBySidecars,
-  isStopped,
+  mustStop,
   ownContainers,
+  terminationImageOf,
 } from './sidecars.ts';
 
 export type Observed = {
@@ -22,31 +22,33 @@ export type Observed = {
   /** Set where the Pod is on a virtual node, whose provider runs it. */
   readonly isVirtual: boolean;
   /** Set where the termination of the sidecars was requested before. */
-  readonly isAsked: boolean;
+  readonly isRequested: boolean;
 };
 
-export function decide({ pod, isVirtual, isAsked }: Observed, now: Instant): Decision<undefined> {
-  if (!isKeptBySidecars(pod)) return { actions: [] };
-  const going = (pod.spec?.containers ?? []).filter(({ name }) => exitCodeOf(pod, name) === undefined);
-  if (isVirtual) return { actions: swapImages(pod, going.filter(endingImageOf)) };
-  const stopped = going.filter((container) => isStopped(container) && !isIgnored(container));
-  const ignored = going.filter(isIgnored);
-  if (stopped.length > 0) return { actions: isAsked ? [] : stop(pod, stopped) };
+export function decide({ pod, isVirtual, isRequested }: Observed, now: Instant): Decision<undefined> {
+  if (!isBlockedBySidecars(pod)) return { actions: [] };
+  const running = (pod.spec?.containers ?? []).filter(({ name }) => exitCodeOf(pod, name) === undefined);
+  if (isVirtual) return { actions: swapImages(pod, running.filter(terminationImageOf)) };
+  const stopped = running.filter((container) => mustStop(container) && !isIgnored(container));
+  const ignored = running.filter(isIgnored);
+  if (stopped.length > 0) return { actions: isRequested ? [] : requestStop(pod, stopped) };
   if (ignored.length === 0) return { actions: [] };
-  return { actions: [...(isPodFinished(pod) ? [] : [end(pod, now)]), ...(isAsked ? [] : stop(pod, ignored))] };
+  return {
+    actions: [...(isPodFinished(pod) ? [] : [setPhase(pod, now)]), ...(isRequested ? [] : requestStop(pod, ignored))],
+  };
 }
 
 /** Replaces the sidecar images with an image that exits at once. */
 function swapImages(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
-  const changed = sidecars.filter((container) => container.image !== endingImageOf(container));
+  const changed = sidecars.filter((container) => container.image !== terminationImageOf(container));
   if (changed.length === 0) return [];
-  const containers = changed.map((container) => ({ name: container.name, image: endingImageOf(container) }));
+  const containers = changed.map((container) => ({ name: container.name, image: terminationImageOf(container) }));
   const patch: PatchAction = { type: 'patch', object: pod, patch: { spec: { containers } }, patchType: 'strategic' };
-  return [patch, told(pod, sidecars, 'in-place update')];
+  return [patch, terminationEvent(pod, sidecars, 'in-place update')];
 }
 
 /** Creates a ContainerRecreateRequest, by which the daemon of the node stops the sidecars. */
-function stop(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
+function requestStop(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
   const { namespace = '' } = pod.metadata;
   const request: ContainerRecreateRequest = {
     apiVersion: 'apps.kruise.io/v1beta1',
@@ -58,7 +60,7 @@ function stop(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
       strategy: { forceRecreate: true, failurePolicy: 'Ignore' },
     },
   };
-  return [create(request), told(pod, sidecars, 'crr')];
+  return [create(request), terminationEvent(pod, sidecars, 'crr')];
 }
 
 export function requestName({ metadata }: Pod): string {
@@ -66,7 +68,7 @@ export function requestName({ metadata }: Pod): string {
 }
 
 /** Sets the phase of the Pod, whatever the exit codes of its last sidecars are. */
-function end(pod: Pod, now: Instant): PatchAction {
+function setPhase(pod: Pod, now: Instant): PatchAction {
   const condition = {
     type: 'SidecarTerminated',
     status: 'True',
@@ -83,7 +85,7 @@ function end(pod: Pod, now: Instant): PatchAction {
   };
 }
 
-function told(pod: Pod, sidecars: readonly Container[], how: string): Action {
+function terminationEvent(pod: Pod, sidecars: readonly Container[], how: string): Action {
   const names = sidecars.map(({ name }) => name).join(' ');
   const message = `Kruise SidecarTerminator is trying to terminate sidecar [${names}] using ${how}`;
   return record({ about: pod, type: 'Normal', reason: 'SidecarTerminator', message });

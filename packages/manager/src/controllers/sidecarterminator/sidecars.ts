@@ -9,22 +9,22 @@ import {
 import { isBeingDeleted } from '@kruise/client/actions';
 
 /** Returns the image that terminates a sidecar; empty if the sidecar has no such image. */
-export function endingImageOf(container: Container): string {
+export function terminationImageOf(container: Container): string {
   return variableOf(container, terminateSidecarWithImageEnv);
 }
 
 /** Reports whether a container must be stopped when the main containers have finished. */
-export function isStopped(container: Container): boolean {
+export function mustStop(container: Container): boolean {
   return isTrue(container, terminateSidecarEnv);
 }
 
 /** Reports whether the exit code of a stopped sidecar is ignored. */
 export function isIgnored(container: Container): boolean {
-  return isStopped(container) && isTrue(container, terminateSidecarIgnoreExitCodeEnv);
+  return mustStop(container) && isTrue(container, terminateSidecarIgnoreExitCodeEnv);
 }
 
 function isSidecar(container: Container): boolean {
-  return isStopped(container) || endingImageOf(container) !== '';
+  return mustStop(container) || terminationImageOf(container) !== '';
 }
 
 /** Returns the exit code of a container; undefined while it has not terminated. */
@@ -33,7 +33,7 @@ export function exitCodeOf({ status }: Pod, name: string): number | undefined {
 }
 
 /** Reports whether sidecars keep a Pod from finishing. */
-export function isKeptBySidecars(pod: Pod): boolean {
+export function isBlockedBySidecars(pod: Pod): boolean {
   const { containers = [], restartPolicy } = pod.spec ?? {};
   const { phase = 'Pending', containerStatuses = [] } = pod.status ?? {};
   if (isBeingDeleted(pod) || phase === 'Pending' || restartPolicy === 'Always' || restartPolicy === undefined)

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { ownerReference } from '@kruise/machinery/owner-references';
 import { featureGates } from '../../feature-gates.ts';
-import { isLeftBehind, wantedOwners } from './claims.ts';
+import { desiredOwners, isOwnedByFormerPod } from './claims.ts';
 import { claimOf, podOf, setOf } from './fixtures.ts';
 
 const pod = podOf(1);
@@ -27,14 +27,14 @@ for (const { whenScaled, whenDeleted, isCondemned, owners } of cases) {
     const set = setOf({ persistentVolumeClaimRetentionPolicy: { whenScaled, whenDeleted } });
     for (const had of [[], [setRef], [podRef], [setRef, podRef]]) {
       const claim = claimOf('data-web-1', { ownerReferences: [strangerRef, ...had] });
-      const wanted = wantedOwners(claim, { set, pod, isCondemned }) ?? claim.metadata.ownerReferences;
+      const wanted = desiredOwners(claim, { set, pod, isCondemned }) ?? claim.metadata.ownerReferences;
       assert.deepEqual(wanted, [strangerRef, ...owners]);
     }
   });
 }
 
 test('a set without a policy retains its PVCs', () => {
-  assert.equal(wantedOwners(claimOf('data-web-1'), { set: setOf(), pod, isCondemned: true }), undefined);
+  assert.equal(desiredOwners(claimOf('data-web-1'), { set: setOf(), pod, isCondemned: true }), undefined);
 });
 
 test('a PVC owned by a former Pod of the same name is not reused', () => {
@@ -47,8 +47,8 @@ test('a PVC owned by a former Pod of the same name is not reused', () => {
     gates: featureGates({ StatefulSetAutoDeletePVC: isOn }),
   });
   const claim = claimOf('data-web-1', { ownerReferences: [podRef] });
-  assert.equal(isLeftBehind(claim, member('Delete')), true);
-  assert.equal(isLeftBehind(claim, member('Retain')), false);
-  assert.equal(isLeftBehind(claim, member('Delete', false)), false);
-  assert.equal(isLeftBehind(claimOf('data-web-1', { ownerReferences: [setRef] }), member('Delete')), false);
+  assert.equal(isOwnedByFormerPod(claim, member('Delete')), true);
+  assert.equal(isOwnedByFormerPod(claim, member('Retain')), false);
+  assert.equal(isOwnedByFormerPod(claim, member('Delete', false)), false);
+  assert.equal(isOwnedByFormerPod(claimOf('data-web-1', { ownerReferences: [setRef] }), member('Delete')), false);
 });

@@ -6,12 +6,12 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
 import { type Action, update } from '@kruise/client/actions';
-import { presentClaims, type Seat } from '@kruise/controlplane/controllers/statefulset/member-steps';
+import { type OrdinalSlot, presentClaims } from '@kruise/controlplane/controllers/statefulset/member-steps';
 import { type OwnerReference, ownerReference, withOwner, withoutOwner } from '@kruise/machinery/owner-references';
 import type { FeatureGates } from '../../feature-gates.ts';
 
 /** A Pod of a set, with its PVCs. */
-export type Member = Seat & {
+export type Member = OrdinalSlot & {
   readonly set: StatefulSet;
   /** Set where the set no longer needs the Pod. */
   readonly isCondemned: boolean;
@@ -22,28 +22,28 @@ export type Member = Seat & {
 export function ownerUpdates(member: Member): readonly Action[] {
   if (!member.gates.StatefulSetAutoDeletePVC) return [];
   return presentClaims(member).flatMap((claim) => {
-    const ownerReferences = wantedOwners(claim, member);
+    const ownerReferences = desiredOwners(claim, member);
     return ownerReferences ? [update({ ...claim, metadata: { ...claim.metadata, ownerReferences } })] : [];
   });
 }
 
 /** Reports whether a PVC will be deleted with a Pod that is gone: the next Pod of that name must not use the PVC. */
-export function isLeftBehind({ metadata }: PersistentVolumeClaim, { set, pod, gates }: Member): boolean {
+export function isOwnedByFormerPod({ metadata }: PersistentVolumeClaim, { set, pod, gates }: Member): boolean {
   if (!gates.StatefulSetAutoDeletePVC || policyOf(set).whenScaled === 'Retain') return false;
   const { name, uid = '' } = pod.metadata;
   return metadata.ownerReferences?.some((each) => each.name === name && each.uid !== uid) ?? false;
 }
 
 /** Returns the desired owner references of a PVC; undefined where they are up to date. */
-export function wantedOwners(
+export function desiredOwners(
   { metadata }: PersistentVolumeClaim,
   { set, pod, isCondemned }: Pick<Member, 'set' | 'pod' | 'isCondemned'>,
 ): readonly OwnerReference[] | undefined {
   const present = metadata.ownerReferences ?? [];
   const { whenScaled, whenDeleted } = policyOf(set);
-  const goesWithPod = whenScaled === 'Delete' && isCondemned;
-  const goesWithSet = whenDeleted === 'Delete' && !goesWithPod;
-  const wanted = owned(owned(present, set, goesWithSet), pod, goesWithPod);
+  const isDeletedWithPod = whenScaled === 'Delete' && isCondemned;
+  const isDeletedWithSet = whenDeleted === 'Delete' && !isDeletedWithPod;
+  const wanted = owned(owned(present, set, isDeletedWithSet), pod, isDeletedWithPod);
   return wanted === present ? undefined : wanted;
 }
 

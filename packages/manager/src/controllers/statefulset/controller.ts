@@ -4,17 +4,17 @@ import { pod } from '@kruise/api/core/pod';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import { storageClass } from '@kruise/api/storage/storageclass';
-import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
-import { setsOfName, setsThatClaim } from '@kruise/controlplane/controllers/statefulset/wake';
+import { mapPodNameToSets, mapPvcToSets } from '@kruise/controlplane/controllers/statefulset/wake';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 
 export function statefulSetController(settings: ManagerSettings): Controller {
-  const fetchesAhead = settings.gates.PreDownloadImageForInPlaceUpdate;
+  const preDownloadEnabled = settings.gates.PreDownloadImageForInPlaceUpdate;
   return defineController({
     ...workSettings(settings, 'statefulset'),
     for: statefulSet,
@@ -22,18 +22,18 @@ export function statefulSetController(settings: ManagerSettings): Controller {
     watches: [
       watch(
         pod,
-        adopters(statefulSet, ({ spec }) => selectorOf(spec.selector)),
+        mapToAdopters(statefulSet, ({ spec }) => selectorOf(spec.selector)),
       ),
-      watch(pod, setsOfName(statefulSet)),
-      watch(persistentVolumeClaim, setsThatClaim(statefulSet)),
+      watch(pod, mapPodNameToSets(statefulSet)),
+      watch(persistentVolumeClaim, mapPvcToSets(statefulSet)),
     ],
-    uses: [controllerRevision, storageClass, ...(fetchesAhead ? [imagePullJob] : [])],
-    observe: (caches, key) => observe(caches, key, fetchesAhead),
+    uses: [controllerRevision, storageClass, ...(preDownloadEnabled ? [imagePullJob] : [])],
+    observe: (caches, key) => observe(caches, key, preDownloadEnabled),
     decide: (observed, now, refused) => decide(observed, settings, now, refused),
   });
 }
 
-function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | undefined {
+function observe(caches: Caches, key: Key, preDownloadEnabled: boolean): Observed | undefined {
   const set = caches.of(statefulSet).get(key);
   if (!set) return undefined;
   const { namespace = '' } = set.metadata;
@@ -46,6 +46,6 @@ function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | un
     findClaim: (name) => caches.of(persistentVolumeClaim).get({ namespace, name }),
     findPod: (name) => caches.of(pod).get({ namespace, name }),
     findStorageClass: (name) => caches.of(storageClass).get(name),
-    imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(set) : [],
+    imagePullJobs: preDownloadEnabled ? caches.of(imagePullJob).controlledBy(set) : [],
   };
 }

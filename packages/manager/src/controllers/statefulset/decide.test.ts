@@ -11,13 +11,13 @@ import { managerSettings } from '../../settings.ts';
 import { decide } from './decide.ts';
 import {
   claimOf,
+  formatAction,
   now,
   parallel,
   podOf,
   podsOf,
   revisionOf,
   rolling,
-  said,
   setOf,
   templateOf,
   v1,
@@ -67,7 +67,7 @@ function decideOn({ spec, metadata, status = former, pods = [], claims = [], cla
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, did: decision.actions.map(said).join(' '), reported: reported! };
+  return { ...decision, did: decision.actions.map(formatAction).join(' '), reported: reported! };
 }
 
 type Row = World & { readonly name: string; readonly did: string };
@@ -127,7 +127,7 @@ const scaling: Row[] = [
   {
     name: 'parallel: a finished Pod that is stuck does not block others',
     spec: parallel,
-    pods: [podOf(0, { phase: 'Succeeded', image: 'app:v2', isLeaving: true })],
+    pods: [podOf(0, { phase: 'Succeeded', image: 'app:v2', isTerminating: true })],
     did: '+web-1:v2 +web-2:v2',
   },
   {
@@ -547,7 +547,7 @@ const claims: Row[] = [
   {
     name: 'the creation waits for a terminating PVC',
     spec: { volumeClaimTemplates: [data] },
-    claims: [claimOf('data-web-0', { isLeaving: true })],
+    claims: [claimOf('data-web-0', { isTerminating: true })],
     did: 'event FailedCreate',
   },
   {
@@ -744,7 +744,7 @@ test('the status reports the progress of each volume claim template', () => {
 test('a Pod that cannot be created sets a condition', () => {
   const { reported } = decideOn({
     spec: { volumeClaimTemplates: [data] },
-    claims: [claimOf('data-web-0', { isLeaving: true })],
+    claims: [claimOf('data-web-0', { isTerminating: true })],
   });
   assert.deepEqual(
     reported.conditions?.map(({ type, status, message }) => [type, status, message]),

@@ -10,7 +10,7 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { restAfterShortLives, restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/controlplane/controllers/pace';
 import { contentOf, revisionActions } from '@kruise/controlplane/controllers/statefulset/history';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -24,13 +24,13 @@ import type { ManagerSettings } from '../../settings.ts';
 import { wantedOrdinals } from './ordinals.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { type Refresher, refresherOf } from './refresh.ts';
-import { fillSlots, truncateHistory } from './revisions.ts';
-import { minReadySecondsOf, nameOf, type Situation } from './situation.ts';
-import { deletePod, keepSlots, releasedOf, scaleIn } from './slots.ts';
+import { fillSlots, pruneRevisionHistory } from './revisions.ts';
+import { minReadySecondsOf, nameOf, type State } from './situation.ts';
+import { deletePod, reconcileSlots, releasedPods, scaleIn } from './slots.ts';
 import { statusOf, withFailure } from './status.ts';
 import { nothingToUpdate, type Rollout, resume, rollOut } from './update.ts';
 
-export type Observed = Pick<Situation, 'set' | 'imagePullJobs' | 'findClaim' | 'findPod' | 'findStorageClass'> & {
+export type Observed = Pick<State, 'set' | 'imagePullJobs' | 'findClaim' | 'findPod' | 'findStorageClass'> & {
   /** Pods that the set controls, and orphaned Pods. */
   readonly pods: readonly Pod[];
   /** Revisions that the set controls, and orphaned revisions. */
@@ -60,10 +60,10 @@ export function decide(
 
   const permissions = permissionsBy(refused);
   const parts = { pods: pods.claimed, revisions: history.claimed, update: plan.update, permissions };
-  const situation = situationOf(observed, parts, settings, now);
-  const work = isBeingDeleted(set) ? atRest : workOn(situation);
+  const state = buildState(observed, parts, settings, now);
+  const work = isBeingDeleted(set) ? noWork : planActions(state);
   const statusAfter = (outgoing: ReadonlySet<Pod>) =>
-    statusOf(situation, { collisionCount: plan.collisionCount, outgoing });
+    statusOf(state, { collisionCount: plan.collisionCount, outgoing });
   const seconds = [secondsUntilAvailable(pods.claimed, minReadySecondsOf(set), now), ...work.seconds].filter(
     (each) => each !== undefined,
   );
@@ -72,9 +72,9 @@ export function decide(
       ...claimActions(set, history),
       ...claimActions(set, pods),
       ...revisionActions(plan),
-      ...preDownloadImages(situation),
+      ...preDownloadImages(state),
       ...work.actions,
-      ...truncateHistory(situation),
+      ...pruneRevisionHistory(state),
     ],
     status(outcome) {
       // If a write failed, Pods that should leave their revision have not done so: the next reconcile counts them
@@ -85,16 +85,16 @@ export function decide(
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
     // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
     // set.
-    minIntervalMs: Math.max(restBetweenLooks(pods.claimed.length), restAfterShortLives(pods.claimed, now)),
+    minIntervalMs: Math.max(reconcileIntervalFor(pods.claimed.length), shortLivedPodIntervalFor(pods.claimed, now)),
   };
 }
 
-function situationOf(
+function buildState(
   observed: Observed,
-  { pods, revisions, update, permissions }: Pick<Situation, 'pods' | 'revisions' | 'update' | 'permissions'>,
+  { pods, revisions, update, permissions }: Pick<State, 'pods' | 'revisions' | 'update' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
-): Situation {
+): State {
   const { set, imagePullJobs, findClaim, findPod, findStorageClass } = observed;
   const known = revisions.filter((each) => nameOf(each) !== nameOf(update));
   const current = revisions.find((each) => nameOf(each) === set.status?.currentRevision) ?? update;
@@ -134,34 +134,34 @@ type Work = {
   readonly updateFault?: string | undefined;
 };
 
-const atRest: Work = { actions: [], seconds: [], outgoing: new Set() };
+const noWork: Work = { actions: [], seconds: [], outgoing: new Set() };
 
-function workOn(situation: Situation): Work {
-  const refresher = refresherOf(situation);
-  const present = situation.slots.filter(({ isNew }) => !isNew).map(({ pod }) => pod);
-  const outgoing = new Set(releasedOf(situation, present));
-  const kept = keepSlots(situation, refresher.refresh);
-  const actions = [...[...outgoing].flatMap((pod) => deletePod(situation, pod)), ...kept.actions];
-  const endWith = (rollout: Rollout, fault?: string): Work => ({
+function planActions(state: State): Work {
+  const refresher = refresherOf(state);
+  const present = state.slots.filter(({ isMissing }) => !isMissing).map(({ pod }) => pod);
+  const outgoing = new Set(releasedPods(state, present));
+  const kept = reconcileSlots(state, refresher.refresh);
+  const actions = [...[...outgoing].flatMap((pod) => deletePod(state, pod)), ...kept.actions];
+  const finishWith = (rollout: Rollout, fault?: string): Work => ({
     actions: [...actions, ...rollout.actions],
     seconds: [...refresher.seconds(), rollout.requeueAfterSeconds].filter((each) => each !== undefined),
     outgoing: outgoing.union(rollout.outgoing),
     fault,
     updateFault: rollout.fault,
   });
-  if (kept.isBlocked) return endWith(mayUpdate(situation, refresher) ? resume(situation) : nothingToUpdate, kept.fault);
-  const leaving = scaleIn(situation);
+  if (kept.isBlocked) return finishWith(mayUpdate(state, refresher) ? resume(state) : nothingToUpdate, kept.fault);
+  const leaving = scaleIn(state);
   actions.push(...leaving.actions);
-  return endWith(leaving.isBlocked ? nothingToUpdate : updateAll(situation, refresher));
+  return finishWith(leaving.isBlocked ? nothingToUpdate : updateAll(state, refresher));
 }
 
-function updateAll(situation: Situation, refresher: Refresher): Rollout {
-  if (situation.set.spec.updateStrategy?.type === 'OnDelete') return nothingToUpdate;
-  const actions = situation.pods.flatMap(refresher.refresh);
-  return mayUpdate(situation, refresher) ? rollOut(situation) : { ...nothingToUpdate, actions };
+function updateAll(state: State, refresher: Refresher): Rollout {
+  if (state.set.spec.updateStrategy?.type === 'OnDelete') return nothingToUpdate;
+  const actions = state.pods.flatMap(refresher.refresh);
+  return mayUpdate(state, refresher) ? rollOut(state) : { ...nothingToUpdate, actions };
 }
 
-function mayUpdate({ set }: Situation, refresher: Refresher): boolean {
+function mayUpdate({ set }: State, refresher: Refresher): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   // A decision about Pods that are about to change would be stale by the time it is executed.
   return type !== 'OnDelete' && !rollingUpdate?.paused && !refresher.hasChanged();
@@ -181,13 +181,13 @@ function withFailures(
     ...(work.fault ? [{ ...creating, error: work.fault }] : []),
     ...(work.updateFault ? [{ ...updating, error: work.updateFault }] : []),
   ];
-  const faulty = faults.reduce((told, fault) => withFailure(told, fault, former, now), status);
-  const isOfWork = new Set(work.actions);
-  return failures.reduce((told, { action, error }) => {
-    if (!isOfWork.has(action) || action.type === 'record' || action.type === 'effect') return told;
-    const isOfUpdate = action.type === 'update' || action.dryRun !== undefined;
-    if (action.type !== 'create' && !isOfUpdate) return told;
+  const faulty = faults.reduce((reported, fault) => withFailure(reported, fault, former, now), status);
+  const isWorkAction = new Set(work.actions);
+  return failures.reduce((reported, { action, error }) => {
+    if (!isWorkAction.has(action) || action.type === 'record' || action.type === 'effect') return reported;
+    const isUpdateAction = action.type === 'update' || action.dryRun !== undefined;
+    if (action.type !== 'create' && !isUpdateAction) return reported;
     const message = error instanceof Error ? error.message : String(error);
-    return withFailure(told, { ...(action.type === 'create' ? creating : updating), error: message }, former, now);
+    return withFailure(reported, { ...(action.type === 'create' ? creating : updating), error: message }, former, now);
   }, faulty);
 }

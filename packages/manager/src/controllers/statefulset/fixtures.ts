@@ -55,7 +55,7 @@ export type PodTraits = {
   readonly readyForSeconds?: number;
   readonly phase?: NonNullable<Pod['status']>['phase'];
   readonly state?: string;
-  readonly isLeaving?: boolean;
+  readonly isTerminating?: boolean;
   readonly isSpecified?: boolean;
   readonly labels?: { readonly [key: string]: string };
   readonly finalizers?: readonly string[];
@@ -87,7 +87,7 @@ export function podOf(ordinal: number, traits: PodTraits = {}): Pod {
         ...traits.labels,
       },
       ...(traits.finalizers ? { finalizers: traits.finalizers } : {}),
-      ...(traits.isLeaving ? { deletionTimestamp: formatTime(now) } : {}),
+      ...(traits.isTerminating ? { deletionTimestamp: formatTime(now) } : {}),
       ...(owner ? { ownerReferences: [owner] } : {}),
     },
     spec: {
@@ -116,17 +116,17 @@ export function podOf(ordinal: number, traits: PodTraits = {}): Pod {
  * Builds Pods from codes: `2` is ready at the old revision; `n` updated, `u` not ready, `t` terminating, `d`
  * specified-delete, `p` PreparingDelete.
  */
-export function podsOf(words: string): readonly Pod[] {
-  return words
+export function podsOf(codes: string): readonly Pod[] {
+  return codes
     .split(' ')
-    .filter((word) => word !== '')
-    .map((word) =>
-      podOf(Number.parseInt(word, 10), {
-        image: word.includes('n') ? 'app:v2' : 'app:v1',
-        isReady: !word.includes('u'),
-        isLeaving: word.includes('t'),
-        isSpecified: word.includes('d'),
-        state: word.includes('p') ? 'PreparingDelete' : 'Normal',
+    .filter((code) => code !== '')
+    .map((code) =>
+      podOf(Number.parseInt(code, 10), {
+        image: code.includes('n') ? 'app:v2' : 'app:v1',
+        isReady: !code.includes('u'),
+        isTerminating: code.includes('t'),
+        isSpecified: code.includes('d'),
+        state: code.includes('p') ? 'PreparingDelete' : 'Normal',
       }),
     );
 }
@@ -137,11 +137,11 @@ export type ClaimTraits = {
   readonly className?: string;
   readonly conditions?: readonly { readonly type: string; readonly status: 'True' | 'False' }[];
   readonly ownerReferences?: readonly OwnerReference[];
-  readonly isLeaving?: boolean;
+  readonly isTerminating?: boolean;
 };
 
 export function claimOf(name: string, traits: ClaimTraits = {}): PersistentVolumeClaim {
-  const { request = '1Gi', capacity = request, className, conditions, ownerReferences, isLeaving } = traits;
+  const { request = '1Gi', capacity = request, className, conditions, ownerReferences, isTerminating } = traits;
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -150,7 +150,7 @@ export function claimOf(name: string, traits: ClaimTraits = {}): PersistentVolum
       namespace: 'default',
       uid: `uid-${name}`,
       ...(ownerReferences ? { ownerReferences } : {}),
-      ...(isLeaving ? { deletionTimestamp: formatTime(now) } : {}),
+      ...(isTerminating ? { deletionTimestamp: formatTime(now) } : {}),
     },
     spec: {
       accessModes: ['ReadWriteOnce'],
@@ -164,7 +164,7 @@ export function claimOf(name: string, traits: ClaimTraits = {}): PersistentVolum
 /**
  * Formats an action: `+web-0:v1` creates a Pod with an image tag, `−web-0` deletes a Pod, `~web-0:v2` updates a Pod.
  */
-export function said(action: Action): string {
+export function formatAction(action: Action): string {
   if (action.type === 'record') return `event ${action.event.reason}`;
   if (action.type === 'effect') return action.name;
   const { kind, metadata } = action.object;

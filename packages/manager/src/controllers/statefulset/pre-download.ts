@@ -1,4 +1,4 @@
-import { type Action, optional, remove } from '@kruise/client/actions';
+import { type Action, asOptional, remove } from '@kruise/client/actions';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { annotatedStrategy, minUpdatedReadyPods } from '../../predownload/annotations.ts';
 import {
@@ -9,19 +9,19 @@ import {
 } from '../../predownload/pre-download.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { nameOf, type State } from './situation.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
-export function preDownloadImages(situation: Situation): readonly Action[] {
-  const { set, settings, current, update, imagePullJobs } = situation;
+export function preDownloadImages(state: State): readonly Action[] {
+  const { set, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => optional(remove(job)));
+  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => asOptional(remove(job)));
   if (isPreDownloadSettled(update)) return [];
   // Ready Pods at the update revision show that its images work.
   const { status, metadata } = set;
   const ready = status?.updateRevision === nameOf(update) ? (status.updatedReadyReplicas ?? 0) : 0;
   if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
-  if (!isWorthwhile(situation)) return [ignorePreDownload(update)];
+  if (!isWorthwhile(state)) return [ignorePreDownload(update)];
   return preDownload({
     workload: set,
     owner: set,
@@ -36,7 +36,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
  * Reports whether a pre-download pays off: not where Pods are recreated anyway, there are few Pods, or all are updated
  * at once.
  */
-function isWorthwhile({ set, settings, current, update }: Situation): boolean {
+function isWorthwhile({ set, settings, current, update }: State): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   const { podUpdatePolicy = 'ReCreate' } = rollingUpdate ?? {};
   const replicas = replicasOf(set);

@@ -2,8 +2,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Action } from '@kruise/client/actions';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
-import { together } from '../../patch-pod.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { mergePatches } from '../../patch-pod.ts';
+import { nameOf, type State } from './situation.ts';
 import { candidates, refusalFault } from './update.ts';
 
 /** Continues what is in progress for Pods, for each Pod once in a reconcile. */
@@ -16,8 +16,8 @@ export type Refresher = {
   seconds(): readonly number[];
 };
 
-export function refresherOf(situation: Situation): Refresher {
-  const { set, settings, revisionLabels, update, now } = situation;
+export function refresherOf(state: State): Refresher {
+  const { set, settings, revisionLabels, update, now } = state;
   const progress = {
     lifecycle: set.spec.lifecycle,
     gates: settings.gates,
@@ -25,8 +25,8 @@ export function refresherOf(situation: Situation): Refresher {
     // the API server refuses to update.
     isUpdated: (pod: Pod) =>
       revisionLabels.isAt(pod, nameOf(update)) ||
-      !candidates(situation).some((slot) => slot.pod === pod) ||
-      refusalFault(situation, pod) !== undefined,
+      !candidates(state).some((slot) => slot.pod === pod) ||
+      refusalFault(state, pod) !== undefined,
     isMade: () => true,
   };
   const seen = new Set<Pod>();
@@ -36,9 +36,9 @@ export function refresherOf(situation: Situation): Refresher {
     refresh(pod) {
       if (seen.has(pod)) return [];
       seen.add(pod);
-      const { actions, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
+      const { actions, requeueAfterSeconds } = refreshUpdate(pod, state, now);
       if (requeueAfterSeconds !== undefined) seconds.push(requeueAfterSeconds);
-      const due = together([...actions, ...advanceState(pod, progress, now)]);
+      const due = mergePatches([...actions, ...advanceState(pod, progress, now)]);
       hasChanged ||= due.length > 0;
       return due;
     },

@@ -3,14 +3,14 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSetStatus } from '@kruise/api/kruise/statefulset';
 import { ownedByStatefulSetAnnotation } from '@kruise/api/kruise/well-known';
-import { type Action, announced, isBeingDeleted, record, update } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, record, update, withOutcomeEvents } from '@kruise/client/actions';
 import { claimName } from '@kruise/controlplane/controllers/statefulset/identity';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { compareQuantities, parseQuantity, zeroQuantity } from '@kruise/values/quantity';
-import type { Situation, Slot } from './situation.ts';
+import type { Slot, State } from './situation.ts';
 
 /** Reports whether PVCs are expanded as Pods are updated. */
-export function resizesClaims({ set, settings }: Situation): boolean {
+export function resizesClaims({ set, settings }: State): boolean {
   return (
     settings.gates.StatefulSetAutoResizePVCGate && set.spec.volumeClaimUpdateStrategy?.type === 'OnPodRollingUpdate'
   );
@@ -19,7 +19,7 @@ export function resizesClaims({ set, settings }: Situation): boolean {
 type Pair = { readonly claim: PersistentVolumeClaim; readonly template: PersistentVolumeClaim };
 
 /** Returns the PVCs of an ordinal that are not terminating, each with its template. */
-function pairsOf({ set, findClaim }: Situation, { ordinal }: Pick<Slot, 'ordinal'>): readonly Pair[] {
+function pairsOf({ set, findClaim }: State, { ordinal }: Pick<Slot, 'ordinal'>): readonly Pair[] {
   return (set.spec.volumeClaimTemplates ?? []).flatMap((template) => {
     const claim = findClaim(claimName(set, template.metadata.name, ordinal));
     return claim && !isBeingDeleted(claim) ? [{ claim, template }] : [];
@@ -27,18 +27,20 @@ function pairsOf({ set, findClaim }: Situation, { ordinal }: Pick<Slot, 'ordinal
 }
 
 /** Reports whether all PVCs of a Pod match their templates and are large enough. */
-export function areClaimsCompatible(situation: Situation, slot: Slot): boolean {
-  return pairsOf(situation, slot).every(isCompatible);
+export function areClaimsCompatible(state: State, slot: Slot): boolean {
+  return pairsOf(state, slot).every(isCompatible);
 }
 
 /** Reports whether all volumes of a Pod are as large as their PVCs request. */
-export function areClaimsReady(situation: Situation, slot: Slot): boolean {
-  return pairsOf(situation, slot).every((pair) => isSameKind(pair) && isGrown(pair));
+export function areClaimsReady(state: State, slot: Slot): boolean {
+  return pairsOf(state, slot).every((pair) => isSameKind(pair) && isExpanded(pair));
 }
 
 /** Reports whether the PVCs of a Pod need nothing more, except for what needs the Pod itself. */
-export function areClaimsDone(situation: Situation, slot: Slot): boolean {
-  return pairsOf(situation, slot).every((pair) => isCompatible(pair) && (isGrown(pair) || waitsForPod(pair)));
+export function areClaimsDone(state: State, slot: Slot): boolean {
+  return pairsOf(state, slot).every(
+    (pair) => isCompatible(pair) && (isExpanded(pair) || isFileSystemResizePending(pair)),
+  );
 }
 
 /** Reports whether a PVC has the storage class and the access modes of a template. */
@@ -59,12 +61,12 @@ function isCompatible(pair: Pair): boolean {
   return isSameKind(pair) && !isTooSmall(pair);
 }
 
-function isGrown({ claim }: Pair): boolean {
+function isExpanded({ claim }: Pair): boolean {
   return compareQuantities(quantity(claim.status?.capacity?.['storage']), requestOf(claim)) >= 0;
 }
 
 /** Reports whether the volume is expanded and its file system waits to be expanded until a Pod uses the volume. */
-function waitsForPod({ claim }: Pair): boolean {
+function isFileSystemResizePending({ claim }: Pair): boolean {
   return isConditionTrue(claim.status?.conditions, 'FileSystemResizePending');
 }
 
@@ -82,10 +84,10 @@ function quantity(text: string | undefined) {
 export type Resizing = { readonly actions: readonly Action[]; readonly fault?: string };
 
 /** Expands the PVCs of a Pod to the size in the templates. */
-export function resizeClaims(situation: Situation, slot: Slot): Resizing {
-  const { set } = situation;
+export function resizeClaims(state: State, slot: Slot): Resizing {
+  const { set } = state;
   const actions: Action[] = [];
-  for (const pair of pairsOf(situation, slot).filter((each) => !isCompatible(each))) {
+  for (const pair of pairsOf(state, slot).filter((each) => !isCompatible(each))) {
     const { name } = pair.claim.metadata;
     if (!isSameKind(pair)) {
       const why = `pvc ${name}: contains diff other than spec resource, wait pvc to be deleted`;
@@ -93,14 +95,14 @@ export function resizeClaims(situation: Situation, slot: Slot): Resizing {
       actions.push(record({ about: set, type: 'Warning', reason: 'FailedUpdatePVC', message }));
       return { actions, fault: `can not patch ${why}` };
     }
-    const fault = expansionFault(situation, pair.claim, slot.pod);
+    const fault = expansionFault(state, pair.claim, slot.pod);
     if (fault) return { actions, fault };
-    actions.push(resize(situation, pair, slot.pod));
+    actions.push(resize(state, pair, slot.pod));
   }
   return { actions };
 }
 
-function expansionFault({ findStorageClass }: Situation, { spec }: PersistentVolumeClaim, { metadata }: Pod) {
+function expansionFault({ findStorageClass }: State, { spec }: PersistentVolumeClaim, { metadata }: Pod) {
   const name = spec?.storageClassName;
   if (name == null) return undefined;
   const found = findStorageClass(name);
@@ -109,18 +111,18 @@ function expansionFault({ findStorageClass }: Situation, { spec }: PersistentVol
   return `storage class ${name} for ${metadata.name} does not support volume expansion`;
 }
 
-function resize({ set }: Situation, { claim, template }: Pair, pod: Pod): Action {
+function resize({ set }: State, { claim, template }: Pair, pod: Pod): Action {
   const { metadata, spec } = claim;
   const { name: setName = '' } = set.metadata;
   const annotations = { ...metadata.annotations, [ownedByStatefulSetAnnotation]: setName };
   const resources = template.spec?.resources;
-  const enlarged = {
+  const expanded = {
     ...claim,
     metadata: { ...metadata, annotations },
     spec: { ...spec, ...(resources ? { resources } : {}) },
   };
   const inSet = `Pod ${pod.metadata.name} in StatefulSet ${setName}`;
-  return announced(update(enlarged), {
+  return withOutcomeEvents(update(expanded), {
     about: set,
     done: { reason: 'SuccessfulResize', message: `resize Claim ${metadata.name} ${inSet} success` },
     failed: { reason: 'FailedResize', message: `resize Claim ${metadata.name} for ${inSet} failed error: {error}` },
@@ -129,16 +131,16 @@ function resize({ set }: Situation, { claim, template }: Pair, pod: Pod): Action
 
 /** Returns the progress of each volume claim template across the Pods. */
 export function volumeClaimsOf(
-  situation: Situation,
+  state: State,
   slots: readonly Pick<Slot, 'ordinal'>[],
 ): NonNullable<StatefulSetStatus['volumeClaims']> {
-  const pairs = slots.flatMap((slot) => pairsOf(situation, slot));
-  return (situation.set.spec.volumeClaimTemplates ?? []).map((template) => {
+  const pairs = slots.flatMap((slot) => pairsOf(state, slot));
+  return (state.set.spec.volumeClaimTemplates ?? []).map((template) => {
     const compatible = pairs.filter((pair) => pair.template === template && isCompatible(pair));
     return {
       volumeClaimName: template.metadata.name ?? '',
       compatibleReplicas: compatible.length,
-      compatibleReadyReplicas: compatible.filter(isGrown).length,
+      compatibleReadyReplicas: compatible.filter(isExpanded).length,
     };
   });
 }

@@ -4,19 +4,19 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
 import { type Action, remove } from '@kruise/client/actions';
 import { memberOf } from '@kruise/controlplane/controllers/statefulset/identity';
-import { outdatedRevisions, podTemplateOf } from '@kruise/machinery/controller-revision';
+import { findRevisionsToPrune, podTemplateOf } from '@kruise/machinery/controller-revision';
 import type { Instant } from '@kruise/values/time';
-import { isAllHooked, lifecycleStateOf, stateMarks } from '../../lifecycle/lifecycle.ts';
+import { isAllHooked, lifecycleStateOf, stateMetadata } from '../../lifecycle/lifecycle.ts';
 import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { partitionOf } from './numbers.ts';
 import { startOrdinalOf } from './ordinals.ts';
-import { nameOf, type Situation, type Slot } from './situation.ts';
+import { nameOf, type Slot, type State } from './situation.ts';
 
 /** Prunes revisions that neither the set nor a Pod uses, beyond the history limit. */
-export function truncateHistory({ set, pods, revisions, current, update }: Situation): readonly Action[] {
+export function pruneRevisionHistory({ set, pods, revisions, current, update }: State): readonly Action[] {
   const inUse = new Set([nameOf(current), nameOf(update), ...pods.map(revisionLabelOf)]);
-  return outdatedRevisions(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove);
+  return findRevisionsToPrune(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove);
 }
 
 /** Input of new Pods. */
@@ -47,15 +47,15 @@ export function fillSlots(
   let old = [...present.values()].filter(isOld).length;
   return wanted.map((ordinal, index) => {
     const pod = present.get(ordinal);
-    if (pod) return { ordinal, pod, isNew: false };
-    const revision = isKept(blueprints, { ordinal, index, old }) ? blueprints.current : blueprints.update;
+    if (pod) return { ordinal, pod, isMissing: false };
+    const revision = staysAtCurrent(blueprints, { ordinal, index, old }) ? blueprints.current : blueprints.update;
     const made = newPod(blueprints, ordinal, revision);
     if (isOld(made)) old++;
-    return { ordinal, pod: made, isNew: true };
+    return { ordinal, pod: made, isMissing: true };
   });
 }
 
-type Place = {
+type Position = {
   readonly ordinal: number;
   /** Number of desired ordinals before this one. */
   readonly index: number;
@@ -64,7 +64,7 @@ type Place = {
 };
 
 /** Reports whether an ordinal stays at the current revision. */
-function isKept({ set, settings }: Blueprints, { ordinal, index, old }: Place): boolean {
+function staysAtCurrent({ set, settings }: Blueprints, { ordinal, index, old }: Position): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type !== 'RollingUpdate') return false;
   if (!rollingUpdate) return ordinal < startOrdinalOf(set, settings.gates) + (set.status?.currentReplicas ?? 0);
@@ -77,7 +77,7 @@ export function newPod({ set, settings, now }: Blueprints, ordinal: number, revi
   const isIndexed = settings.gates.PodIndexLabel;
   const pod = memberOf(set, ordinal, template, nameOf(revision), { isIndexed });
   const { preNormal } = set.spec.lifecycle ?? {};
-  const marks = stateMarks(preNormal && !isAllHooked(preNormal, pod) ? 'PreparingNormal' : 'Normal', now);
+  const marks = stateMetadata(preNormal && !isAllHooked(preNormal, pod) ? 'PreparingNormal' : 'Normal', now);
   const { metadata } = pod;
   return {
     ...pod,

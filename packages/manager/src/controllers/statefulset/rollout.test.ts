@@ -162,13 +162,13 @@ test('any change of the desired ordinals results in exactly these ordinals', () 
   );
 });
 
-type Deed = {
+type UserAction = {
   readonly round: number;
   readonly does: 'mark' | 'kill' | 'scale' | 'update' | 'hold back';
   readonly by: number;
 };
 
-const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
+const userActions: fc.Arbitrary<readonly UserAction[]> = fc.array(
   fc.record({
     round: fc.nat(25),
     does: fc.constantFrom('mark', 'kill', 'scale', 'update', 'hold back'),
@@ -178,7 +178,7 @@ const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
 );
 
 /** Applies a user's action during the rollout. */
-function meddle(world: World, { does, by }: Deed): void {
+function applyUserAction(world: World, { does, by }: UserAction): void {
   const { set, objects } = world;
   const pods = podsIn(world);
   const pod = pods[by % pods.length];
@@ -227,7 +227,7 @@ function tended(pod: Pod, now: number): Pod {
 
 test('with any concurrent user action, no Pod is disrupted beyond the limits, and the rollout finishes', () => {
   fc.assert(
-    fc.property(plan, deeds, fc.boolean(), (drawn, meanwhile, isHeld) => {
+    fc.property(plan, userActions, fc.boolean(), (drawn, meanwhile, isHeld) => {
       const world = worldOf({ ...drawn, hasClaims: false });
       const inPlaceUpdate = { labelsHandler: busy, markPodNotReady: isHeld };
       // With ordered Pod management, a blocked Pod blocks the very update that would release it.
@@ -241,7 +241,7 @@ test('with any concurrent user action, no Pod is disrupted beyond the limits, an
       };
       for (let round = 0, idle = 0; idle < 3 || round <= 25; round++) {
         assert.ok(round < 400, 'the rollout does not finish');
-        for (const deed of meanwhile) if (deed.round === round) meddle(world, deed);
+        for (const userAction of meanwhile) if (userAction.round === round) applyUserAction(world, userAction);
         const before = new Set(inService().map(({ metadata }) => metadata.uid));
         const least = (world.set.spec.replicas ?? 0) - maxUnavailableOf(world.set);
         const done = step(world);

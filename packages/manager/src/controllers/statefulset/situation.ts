@@ -18,10 +18,10 @@ export type Slot = {
   readonly ordinal: number;
   readonly pod: Pod;
   /** Set where the Pod does not exist yet. */
-  readonly isNew: boolean;
+  readonly isMissing: boolean;
 };
 
-export type Situation = {
+export type State = {
   readonly settings: ManagerSettings;
   readonly now: Instant;
   readonly set: StatefulSet;
@@ -64,15 +64,15 @@ export function isRunningAndReady(pod: Pod): boolean {
 
 /** Reports whether a Pod is running and ready, waits in no hook and is not terminating. */
 export function isHealthy(pod: Pod): boolean {
-  return isRunningAndReady(pod) && isUnheld(pod) && !isBeingDeleted(pod);
+  return isRunningAndReady(pod) && hasNoPendingHook(pod) && !isBeingDeleted(pod);
 }
 
 /** Reports whether a Pod is available and waits in no hook. */
-export function isAvailable(pod: Pod, { set, now }: Pick<Situation, 'set' | 'now'>): boolean {
-  return isRunningAndReady(pod) && isUnheld(pod) && isPodAvailable(pod, minReadySecondsOf(set), now);
+export function isAvailable(pod: Pod, { set, now }: Pick<State, 'set' | 'now'>): boolean {
+  return isRunningAndReady(pod) && hasNoPendingHook(pod) && isPodAvailable(pod, minReadySecondsOf(set), now);
 }
 
-function isUnheld(pod: Pod): boolean {
+function hasNoPendingHook(pod: Pod): boolean {
   const state = lifecycleStateOf(pod);
   return state === undefined || state === 'Normal';
 }

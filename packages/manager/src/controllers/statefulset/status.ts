@@ -6,25 +6,25 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { volumeClaimsOf } from './resize.ts';
-import { isAvailable, isRunningAndReady, nameOf, type Situation } from './situation.ts';
+import { isAvailable, isRunningAndReady, nameOf, type State } from './situation.ts';
 
 /** Counts the Pods, and determines the current revision: the update revision, once every Pod is updated and ready. */
 export function statusOf(
-  situation: Situation,
+  state: State,
   { collisionCount, outgoing }: { readonly collisionCount: number; readonly outgoing: ReadonlySet<Pod> },
 ): StatefulSetStatus {
-  const { set, pods, slots, current, update, revisionLabels } = situation;
+  const { set, pods, slots, current, update, revisionLabels } = state;
   const { metadata, spec } = set;
   const made = pods.filter(({ status }) => Boolean(status?.phase));
   const ready = pods.filter(isRunningAndReady);
   const staying = made.filter((pod) => !isBeingDeleted(pod) && !outgoing.has(pod));
   const isAt = (revision: typeof update) => (pod: Pod) => revisionLabels.isAt(pod, nameOf(revision));
   const updatedReady = ready.filter(isAt(update));
-  const available = (pod: Pod) => isAvailable(pod, situation);
+  const available = (pod: Pod) => isAvailable(pod, state);
   const updatedReplicas = staying.filter(isAt(update)).length;
   const isComplete =
     spec.updateStrategy?.type === 'RollingUpdate' && updatedReplicas === made.length && ready.length === made.length;
-  const volumeClaims = volumeClaimsOf(situation, slots);
+  const volumeClaims = volumeClaimsOf(state, slots);
   return {
     ...(metadata.generation ? { observedGeneration: metadata.generation } : {}),
     replicas: made.length,

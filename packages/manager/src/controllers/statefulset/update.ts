@@ -15,8 +15,8 @@ import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
 import { areClaimsCompatible, areClaimsDone, areClaimsReady, resizeClaims, resizesClaims } from './resize.ts';
 import { isUpdatedForScaling, newPod } from './revisions.ts';
-import { isAvailable, isHealthy, nameOf, type Situation, type Slot } from './situation.ts';
-import { deletePod, isLeaving } from './slots.ts';
+import { isAvailable, isHealthy, nameOf, type Slot, type State } from './situation.ts';
+import { deletePod, isBeingRemoved } from './slots.ts';
 
 export type Rollout = {
   readonly actions: readonly Action[];
@@ -30,11 +30,11 @@ export type Rollout = {
 export const nothingToUpdate: Rollout = { actions: [], outgoing: new Set() };
 
 /** Deletes Pods with the specified-delete label, then updates other Pods, within maxUnavailable. */
-export function rollOut(situation: Situation): Rollout {
-  const { set, slots } = situation;
+export function rollOut(state: State): Rollout {
+  const { set, slots } = state;
   const limit = maxUnavailableOf(set);
-  const down = new Set(slots.filter((slot) => isDown(situation, slot)));
-  const mayTake = (slot: Slot) => down.size < limit || down.has(slot);
+  const unavailable = new Set(slots.filter((slot) => isDown(state, slot)));
+  const mayDisrupt = (slot: Slot) => unavailable.size < limit || unavailable.has(slot);
   const actions: Action[] = [];
   const outgoing = new Set<Pod>();
   const seconds: number[] = [];
@@ -42,39 +42,39 @@ export function rollOut(situation: Situation): Rollout {
 
   const chosen = new Set<Slot>();
   for (const slot of slots.toReversed()) {
-    if (slot.isNew || !isSpecifiedDelete(slot.pod) || !mayTake(slot)) continue;
+    if (slot.isMissing || !isSpecifiedDelete(slot.pod) || !mayDisrupt(slot)) continue;
     chosen.add(slot);
-    down.add(slot);
-    if (isLeaving(slot.pod)) continue;
-    const deletion = deletePod(situation, slot.pod);
+    unavailable.add(slot);
+    if (isBeingRemoved(slot.pod)) continue;
+    const deletion = deletePod(state, slot.pod);
     actions.push(...deletion);
     if (isDeletion(deletion)) outgoing.add(slot.pod);
   }
 
-  for (const slot of begunFirst(candidates(situation))) {
-    const task = taskFor(situation, slot);
+  for (const slot of drainedFirst(candidates(state))) {
+    const task = taskFor(state, slot);
     if (task === 'none') continue;
     // In order: no Pod is skipped.
-    if (!mayTake(slot)) break;
+    if (!mayDisrupt(slot)) break;
     if (task === 'resize') {
-      const resizing = resizeClaims(situation, slot);
+      const resizing = resizeClaims(state, slot);
       actions.push(...resizing.actions);
       if (resizing.fault !== undefined) break;
     }
     const isWaiting = task === 'resize' || task === 'wait';
-    if (!isWaiting && (chosen.has(slot) || isLeaving(slot.pod))) continue;
-    const refusal = isWaiting ? undefined : refusalFault(situation, slot.pod);
+    if (!isWaiting && (chosen.has(slot) || isBeingRemoved(slot.pod))) continue;
+    const refusal = isWaiting ? undefined : refusalFault(state, slot.pod);
     if (refusal !== undefined) {
       fault ??= refusal;
-      if (isUnordered(situation)) continue;
+      if (isUnordered(state)) continue;
       break;
     }
-    down.add(slot);
+    unavailable.add(slot);
     if (isWaiting) continue;
-    const step = updatePod(situation, slot.pod);
+    const step = updatePod(state, slot.pod);
     if (step.fault !== undefined) break;
     actions.push(...step.actions);
-    if (step.leaves) outgoing.add(slot.pod);
+    if (step.leavesRevision) outgoing.add(slot.pod);
     if (step.requeueAfterSeconds !== undefined) seconds.push(step.requeueAfterSeconds);
   }
   return {
@@ -85,7 +85,7 @@ export function rollOut(situation: Situation): Rollout {
   };
 }
 
-function isUnordered({ set }: Situation): boolean {
+function isUnordered({ set }: State): boolean {
   return set.spec.updateStrategy?.rollingUpdate?.unorderedUpdate !== undefined;
 }
 
@@ -94,38 +94,38 @@ function isUnordered({ set }: Situation): boolean {
  * themselves block everything: they are unavailable as long as a hook blocks them. In OpenKruise they block the update
  * forever.
  */
-export function resume(situation: Situation): Rollout {
-  const begun = candidates(situation).filter((slot) => isBegun(slot) && !isBeingDeleted(slot.pod));
-  const drained = begun
-    .filter((slot) => taskFor(situation, slot) === 'update' && refusalFault(situation, slot.pod) === undefined)
+export function resume(state: State): Rollout {
+  const drainedSlots = candidates(state).filter((slot) => isPreparingUpdate(slot) && !isBeingDeleted(slot.pod));
+  const drained = drainedSlots
+    .filter((slot) => taskFor(state, slot) === 'update' && refusalFault(state, slot.pod) === undefined)
     .map(({ pod }) => pod);
-  const steps = drained.map((pod) => updatePod(situation, pod));
+  const steps = drained.map((pod) => updatePod(state, pod));
   return {
     actions: steps.flatMap(({ actions }) => actions),
-    outgoing: new Set(drained.filter((_, index) => steps[index]!.leaves)),
+    outgoing: new Set(drained.filter((_, index) => steps[index]!.leavesRevision)),
     ...earliestRequeue(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
   };
 }
 
-function isDown(situation: Situation, slot: Slot): boolean {
+function isDown(state: State, slot: Slot): boolean {
   const { pod } = slot;
   return (
     !isHealthy(pod) ||
-    updateObstacle(pod, situation.settings.gates) !== undefined ||
-    !isAvailable(pod, situation) ||
-    (resizesClaims(situation) && !areClaimsReady(situation, slot))
+    updateObstacle(pod, state.settings.gates) !== undefined ||
+    !isAvailable(pod, state) ||
+    (resizesClaims(state) && !areClaimsReady(state, slot))
   );
 }
 
 /** Returns the Pods that belong at the update revision, in update order. */
-export function candidates(situation: Situation): readonly Slot[] {
-  const { set, slots } = situation;
+export function candidates(state: State): readonly Slot[] {
+  const { set, slots } = state;
   const count = replicasOf(set) - partitionOf(set);
   if (count <= 0) return [];
   const descending = slots.toReversed();
   const { unorderedUpdate } = set.spec.updateStrategy?.rollingUpdate ?? {};
   if (!unorderedUpdate) return descending.slice(0, count);
-  const isAhead = ({ pod }: Slot) => isBeingDeleted(pod) || isUpdatedForScaling(situation, pod);
+  const isAhead = ({ pod }: Slot) => isBeingDeleted(pod) || isUpdatedForScaling(state, pod);
   const bySlot = new Map(descending.map((slot) => [slot.pod, slot]));
   const waiting = descending.filter((slot) => !isAhead(slot)).map(({ pod }) => pod);
   const ranked = byPriority(waiting, unorderedUpdate.priorityStrategy).map((pod) => bySlot.get(pod)!);
@@ -136,79 +136,79 @@ export function candidates(situation: Situation): readonly Slot[] {
  * Moves drained Pods to the front. A newer template may have made earlier Pods outdated again, and the limit leaves no
  * room for them until the drained Pod is updated. In OpenKruise the drained Pod waits for them forever.
  */
-function begunFirst(slots: readonly Slot[]): readonly Slot[] {
-  return [...slots.filter(isBegun), ...slots.filter((slot) => !isBegun(slot))];
+function drainedFirst(slots: readonly Slot[]): readonly Slot[] {
+  return [...slots.filter(isPreparingUpdate), ...slots.filter((slot) => !isPreparingUpdate(slot))];
 }
 
-function isBegun({ pod }: Slot): boolean {
+function isPreparingUpdate({ pod }: Slot): boolean {
   return lifecycleStateOf(pod) === 'PreparingUpdate';
 }
 
 /** Returns the next task of an ordinal: expand PVCs, wait for the expansion, or update the Pod. */
-function taskFor(situation: Situation, slot: Slot): 'none' | 'resize' | 'wait' | 'update' {
-  const { revisionLabels, update } = situation;
-  if (slot.isNew) return 'none';
-  const resizes = resizesClaims(situation);
-  if (resizes && !areClaimsCompatible(situation, slot)) return 'resize';
+function taskFor(state: State, slot: Slot): 'none' | 'resize' | 'wait' | 'update' {
+  const { revisionLabels, update } = state;
+  if (slot.isMissing) return 'none';
+  const resizes = resizesClaims(state);
+  if (resizes && !areClaimsCompatible(state, slot)) return 'resize';
   if (revisionLabels.isAt(slot.pod, nameOf(update))) return 'none';
-  return resizes && !areClaimsDone(situation, slot) ? 'wait' : 'update';
+  return resizes && !areClaimsDone(state, slot) ? 'wait' : 'update';
 }
 
 type UpdateStep = {
   readonly actions: readonly Action[];
   /** Set where the Pod leaves its revision. */
-  readonly leaves: boolean;
+  readonly leavesRevision: boolean;
   readonly requeueAfterSeconds?: number;
   /** Reason why this Pod, and the Pods after it, cannot be updated. */
   readonly fault?: string;
 };
 
 /** Returns the reason why a Pod can be neither updated nor recreated for a while: the API server refused both. */
-export function refusalFault(situation: Situation, pod: Pod): string | undefined {
-  if (!situation.permissions.hasRefusals()) return undefined;
-  const { permissions, update } = situation;
-  const spec = updateSpecFor(situation, pod);
-  const way = spec ? permissions.wayFor(pod, spec, policyOf(situation)) : 'ReCreate';
+export function refusalFault(state: State, pod: Pod): string | undefined {
+  if (!state.permissions.hasRefusals()) return undefined;
+  const { permissions, update } = state;
+  const spec = updateSpecFor(state, pod);
+  const way = spec ? permissions.updateTypeFor(pod, spec, policyOf(state)) : 'ReCreate';
   if (way === 'ReCreate') return permissions.recreationFault(nameOf(update));
   return way === 'InPlace' ? undefined : way.fault;
 }
 
-function policyOf({ set }: Situation): PodUpdatePolicy {
+function policyOf({ set }: State): PodUpdatePolicy {
   return set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy ?? 'ReCreate';
 }
 
 /** Returns the in-place update of a Pod; undefined if the Pod has to be recreated. */
-function updateSpecFor(situation: Situation, pod: Pod): UpdateSpec | undefined {
-  const { set, settings, revisions, revisionLabels, update: to } = situation;
-  if (policyOf(situation) === 'ReCreate') return undefined;
+function updateSpecFor(state: State, pod: Pod): UpdateSpec | undefined {
+  const { set, settings, revisions, revisionLabels, update: to } = state;
+  if (policyOf(state) === 'ReCreate') return undefined;
   const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
   const { gracePeriodSeconds: graceSeconds = 0 } = set.spec.updateStrategy?.rollingUpdate?.inPlaceUpdateStrategy ?? {};
   return updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
 }
 
-function updatePod(situation: Situation, pod: Pod): UpdateStep {
-  const { set, permissions, update: to, now } = situation;
-  const podUpdatePolicy = policyOf(situation);
+function updatePod(state: State, pod: Pod): UpdateStep {
+  const { set, permissions, update: to, now } = state;
+  const podUpdatePolicy = policyOf(state);
   if (podUpdatePolicy !== 'ReCreate') {
-    const spec = updateSpecFor(situation, pod);
-    if (spec && permissions.wayFor(pod, spec, podUpdatePolicy) === 'InPlace') {
+    const spec = updateSpecFor(state, pod);
+    if (spec && permissions.updateTypeFor(pod, spec, podUpdatePolicy) === 'InPlace') {
       const hook = set.spec.lifecycle?.inPlaceUpdate;
       const attempt = { workload: set, to, spec, hook, marksEveryPod: false };
-      return { ...attemptUpdate(pod, attempt, situation, now), leaves: true };
+      return { ...attemptUpdate(pod, attempt, state, now), leavesRevision: true };
     }
     if (podUpdatePolicy === 'InPlaceOnly') {
       const fault = `find strategy is InPlaceOnly but Pod ${pod.metadata.name} can not update in-place`;
-      return { actions: [], leaves: false, fault };
+      return { actions: [], leavesRevision: false, fault };
     }
   }
   const recreation = {
     workload: set,
     revision: nameOf(to),
     // Only Pods with an ordinal are updated.
-    pod: () => newPod(situation, ordinalOf(set, pod)!, to),
+    pod: () => newPod(state, ordinalOf(set, pod)!, to),
   };
-  const deletion = permissions.beforeRecreation(deletePod(situation, pod), recreation);
-  return { actions: deletion, leaves: isDeletion(deletion) };
+  const deletion = permissions.beforeRecreation(deletePod(state, pod), recreation);
+  return { actions: deletion, leavesRevision: isDeletion(deletion) };
 }
 
 function isDeletion(actions: readonly Action[]): boolean {

@@ -83,7 +83,7 @@ function shareOf({ name, replicas }: Subset, total: number | undefined): readonl
   }
 }
 
-type Bounded = { readonly name: string; readonly least: number; readonly most: number };
+type Bounded = { readonly name: string; readonly min: number; readonly max: number };
 
 function withinBounds(
   subsets: readonly Subset[],
@@ -91,10 +91,10 @@ function withinBounds(
   fillAll: (bounded: readonly Bounded[]) => ReadonlyMap<string, number>,
 ): Allocation {
   const bounded = subsets.map((subset) => ({ name: subset.name, ...boundsOf(subset, total) }));
-  const index = bounded.findIndex(({ least, most }) => least > most);
+  const index = bounded.findIndex(({ min, max }) => min > max);
   if (index < 0) return { replicas: fillAll(bounded) };
-  const { least, most } = bounded[index]!;
-  return { fault: `subset[${index}].maxReplicas(${most}) must be more than or equal to minReplicas(${least})` };
+  const { min, max } = bounded[index]!;
+  return { fault: `subset[${index}].maxReplicas(${max}) must be more than or equal to minReplicas(${min})` };
 }
 
 /** Allocates the minimum of every subset first, then up to the maximum, in order, while replicas are left. */
@@ -105,8 +105,8 @@ function fill(bounded: readonly Bounded[], total: number): ReadonlyMap<string, n
     left -= taken;
     return taken;
   };
-  const least = bounded.map((each) => take(each.least));
-  return new Map(bounded.map((each, index) => [each.name, least[index]! + take(each.most - each.least)]));
+  const min = bounded.map((each) => take(each.min));
+  return new Map(bounded.map((each, index) => [each.name, min[index]! + take(each.max - each.min)]));
 }
 
 /**
@@ -116,9 +116,9 @@ function fill(bounded: readonly Bounded[], total: number): ReadonlyMap<string, n
 function adapted(bounded: Bounded, occupancy: Occupancy | undefined): Bounded {
   if (!occupancy) return bounded;
   const { readyReplicas: running, isUnschedulable } = occupancy;
-  const { least, most } = bounded;
-  if (isUnschedulable) return { ...bounded, least: Math.max(running, least), most: Math.min(running, most) };
-  return running > least ? { ...bounded, least: Math.min(running, most) } : bounded;
+  const { min, max } = bounded;
+  if (isUnschedulable) return { ...bounded, min: Math.max(running, min), max: Math.min(running, max) };
+  return running > min ? { ...bounded, min: Math.min(running, max) } : bounded;
 }
 
 /**
@@ -141,13 +141,13 @@ function fillReserving(
     room.set(name, roomLeft);
     left -= roomLeft < 0 ? Math.max(0, added + roomLeft) : added;
   };
-  for (const { name, least } of bounded) {
-    give(name, least);
+  for (const { name, min } of bounded) {
+    give(name, min);
     if (left <= 0) return allocated;
   }
-  for (const { name, most } of bounded) {
+  for (const { name, max } of bounded) {
     const occupancy = occupancies.get(name);
-    give(name, occupancy?.isUnschedulable ? occupancy.replicas : most);
+    give(name, occupancy?.isUnschedulable ? occupancy.replicas : max);
     if (left <= 0) return allocated;
   }
   return allocated;

@@ -8,27 +8,27 @@ import { ago, cloneSets, now, podOf, workloadOf } from './fixtures.ts';
 import { subsetOf } from './subsets.ts';
 
 const revision = 'web-1';
-type Told = { readonly status: 'True' | 'False'; readonly since: number } | undefined;
+type Reported = { readonly status: 'True' | 'False'; readonly since: number } | undefined;
 
-type Options = { readonly told?: Told; readonly updated?: number; readonly replicas?: number };
+type Options = { readonly reported?: Reported; readonly updated?: number; readonly replicas?: number };
 
 function assessed(
   strategy: UnitedDeploymentScheduleStrategy,
   pods: readonly Pod[],
-  { told, updated = 1000, replicas = pods.length }: Options = {},
+  { reported, updated = 1000, replicas = pods.length }: Options = {},
 ) {
   const readyReplicas = pods.filter(({ status }) => status?.conditions?.some(({ type }) => type === 'Ready')).length;
   const workload = workloadOf(cloneSets, 'a', { replicas, readyReplicas });
-  const assessment = assess(subsetOf('a', { sort: cloneSets, workload, pods, revision }), {
+  const assessment = assess(subsetOf('a', { workloadType: cloneSets, workload, pods, revision }), {
     strategy,
-    told: told && { status: told.status, lastTransitionTime: ago(told.since) },
+    reported: reported && { status: reported.status, lastTransitionTime: ago(reported.since) },
     revision,
     updatedAt: now - updated * 1000,
     now,
   });
   return {
     ...assessment,
-    told: assessment.schedulable.map(({ status, reason, message }) => `${status} ${reason} ${message}`),
+    reported: assessment.schedulable.map(({ status, reason, message }) => `${status} ${reason} ${message}`),
     marks: assessment.actions.map((action) => {
       const { object, patch } = action as PatchAction;
       return `${object.metadata.name} ${Object.values((patch as Pod).metadata.labels ?? {})}`;
@@ -45,73 +45,73 @@ const running = podOf('r', { revision, ready: 50 });
 const pendings: readonly {
   readonly is: string;
   readonly pods: readonly Pod[];
-  readonly told?: Told;
+  readonly reported?: Reported;
   readonly full: boolean;
-  readonly says: readonly string[];
+  readonly expected: readonly string[];
   readonly seconds: number;
 }[] = [
-  { is: 'is schedulable while all Pods run', pods: [running], full: false, says: [], seconds: never },
+  { is: 'is schedulable while all Pods run', pods: [running], full: false, expected: [], seconds: never },
   {
     is: 'is schedulable while a Pod is pending within the timeout',
     pods: [running, pending(15)],
     full: false,
-    says: [],
+    expected: [],
     seconds: 15,
   },
   {
     is: 'is unschedulable when a Pod exceeds the timeout',
     pods: [running, pending(31)],
     full: true,
-    says: ['False reschedule timeout pending pods found'],
+    expected: ['False reschedule timeout pending pods found'],
     seconds: 300,
   },
   {
     is: 'is unschedulable exactly at the timeout',
     pods: [pending(30)],
     full: true,
-    says: ['False reschedule timeout pending pods found'],
+    expected: ['False reschedule timeout pending pods found'],
     seconds: 300,
   },
   {
     is: 'ignores terminating Pods',
-    pods: [podOf('p', { isPending: true, isLeaving: true })],
+    pods: [podOf('p', { isPending: true, isTerminating: true })],
     full: false,
-    says: [],
+    expected: [],
     seconds: never,
   },
-  { is: 'ignores starting Pods', pods: [podOf('p')], full: false, says: [], seconds: never },
+  { is: 'ignores starting Pods', pods: [podOf('p')], full: false, expected: [], seconds: never },
   {
     is: 'stays unschedulable for a while',
     pods: [running],
-    told: { status: 'False', since: 60 },
+    reported: { status: 'False', since: 60 },
     full: true,
-    says: [],
+    expected: [],
     seconds: 240,
   },
   {
     is: 'recovers afterwards',
     pods: [running],
-    told: { status: 'False', since: 300 },
+    reported: { status: 'False', since: 300 },
     full: false,
-    says: ['True recover unschedulable subset recovered after 300.000000 seconds'],
+    expected: ['True recover unschedulable subset recovered after 300.000000 seconds'],
     seconds: never,
   },
   {
     is: 'is unschedulable again where a Pod is still pending then',
     pods: [pending(400)],
-    told: { status: 'False', since: 301 },
+    reported: { status: 'False', since: 301 },
     full: true,
-    says: [
+    expected: [
       'True recover unschedulable subset recovered after 300.000000 seconds',
       'False reschedule timeout pending pods found',
     ],
     seconds: 300,
   },
 ];
-for (const { is, pods, told, full, says, seconds } of pendings) {
+for (const { is, pods, reported, full, expected, seconds } of pendings) {
   test(`a subset ${is}`, () => {
-    const result = assessed(adaptive, pods, { told });
-    assert.deepEqual([result.isUnschedulable, result.told, result.seconds], [full, says, seconds]);
+    const result = assessed(adaptive, pods, { reported });
+    assert.deepEqual([result.isUnschedulable, result.reported, result.seconds], [full, expected, seconds]);
     assert.deepEqual(result.marks, []);
   });
 }
@@ -126,7 +126,7 @@ const noneFound = 'True reschedule no reserved pods';
 const reservations: readonly {
   readonly is: string;
   readonly pod: Pod;
-  readonly told?: Told;
+  readonly reported?: Reported;
   readonly updated?: number;
   readonly reserved: number;
   readonly overdue?: number;
@@ -185,7 +185,7 @@ const reservations: readonly {
   {
     is: 'is reserved at once in an unschedulable subset',
     pod: podOf('p', { revision, age: 1, isPending: true }),
-    told: { status: 'False', since: 1 },
+    reported: { status: 'False', since: 1 },
     reserved: 1,
     marks: ['p true'],
     seconds: 30,
@@ -209,26 +209,26 @@ const reservations: readonly {
   },
   {
     is: 'is not reserved any more when it terminates',
-    pod: podOf('p', { revision: 'old', isLeaving: true, mark: 'false' }),
+    pod: podOf('p', { revision: 'old', isTerminating: true, mark: 'false' }),
     reserved: 0,
     marks: [],
     seconds: never,
   },
 ];
-for (const { is, pod, told, updated, reserved, overdue = 0, marks, seconds } of reservations) {
+for (const { is, pod, reported, updated, reserved, overdue = 0, marks, seconds } of reservations) {
   test(`a Pod ${is}`, () => {
-    const result = assessed(reserving, [pod], { told, ...(updated === undefined ? {} : { updated }) });
+    const result = assessed(reserving, [pod], { reported, ...(updated === undefined ? {} : { updated }) });
     assert.deepEqual([result.reservedPods, result.overduePods, result.seconds], [reserved, overdue, seconds]);
     assert.deepEqual(result.marks, marks);
-    assert.deepEqual([result.isUnschedulable, result.told], [reserved > 0, [reserved > 0 ? found : noneFound]]);
-    assert.equal(result.wasUnschedulable, told !== undefined);
+    assert.deepEqual([result.isUnschedulable, result.reported], [reserved > 0, [reserved > 0 ? found : noneFound]]);
+    assert.equal(result.wasUnschedulable, reported !== undefined);
   });
 }
 
 test('an unschedulable subset stays so until its Pods are created', () => {
-  const leaving = podOf('p', { revision: 'old', isLeaving: true, mark: 'false' });
-  const full = assessed(reserving, [leaving], { told: { status: 'False', since: 9 }, replicas: 2 });
-  assert.deepEqual([full.isUnschedulable, full.reservedPods, full.missingPods, full.told], [true, 0, 2, [found]]);
-  const free = assessed(reserving, [], { told: { status: 'True', since: 9 }, replicas: 2 });
-  assert.deepEqual([free.isUnschedulable, free.missingPods, free.told], [false, 0, [noneFound]]);
+  const leaving = podOf('p', { revision: 'old', isTerminating: true, mark: 'false' });
+  const full = assessed(reserving, [leaving], { reported: { status: 'False', since: 9 }, replicas: 2 });
+  assert.deepEqual([full.isUnschedulable, full.reservedPods, full.missingPods, full.reported], [true, 0, 2, [found]]);
+  const free = assessed(reserving, [], { reported: { status: 'True', since: 9 }, replicas: 2 });
+  assert.deepEqual([free.isUnschedulable, free.missingPods, free.reported], [false, 0, [noneFound]]);
 });

@@ -7,7 +7,7 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { isPodActive, readySince } from '@kruise/machinery/pods';
 import { type Instant, parseTime } from '@kruise/values/time';
 import type { Occupancy } from './allocate.ts';
-import { isReserving, patienceMs, probationMs } from './strategy.ts';
+import { isReserving, pendingTimeoutMs, unschedulableDurationMs } from './strategy.ts';
 import { type ExistingSubset, revisionOf } from './subsets.ts';
 
 type Condition = { readonly status: string; readonly lastTransitionTime?: string | null };
@@ -29,10 +29,10 @@ export type Assessment = Occupancy & {
   readonly seconds: readonly number[];
 };
 
-export type Circumstances = {
+export type AssessmentContext = {
   readonly strategy: UnitedDeploymentScheduleStrategy | undefined;
   /** Schedulable condition of the subset in the last status. */
-  readonly told: Condition | undefined;
+  readonly reported: Condition | undefined;
   /** Update revision of the Pods. */
   readonly revision: string;
   /** Time when the last template update started or finished. */
@@ -46,39 +46,37 @@ export function unassessed({ replicas, readyReplicas }: ExistingSubset): Assessm
   return { replicas, readyReplicas, ...known, schedulable: [], actions: [], seconds: [] };
 }
 
-export function assess(subset: ExistingSubset, circumstances: Circumstances): Assessment {
-  return isReserving(circumstances.strategy)
-    ? assessReserving(subset, circumstances)
-    : assessPending(subset, circumstances);
+export function assess(subset: ExistingSubset, context: AssessmentContext): Assessment {
+  return isReserving(context.strategy) ? assessReserving(subset, context) : assessPending(subset, context);
 }
 
 /**
  * Assesses a subset without reservation: it counts as unschedulable for a fixed time after a Pod was pending for too
  * long.
  */
-function assessPending(subset: ExistingSubset, { strategy, told, now }: Circumstances): Assessment {
+function assessPending(subset: ExistingSubset, { strategy, reported, now }: AssessmentContext): Assessment {
   const seconds: number[] = [];
   let isUnschedulable = false;
   const schedulable: Schedulable[] = [];
-  if (told?.status === 'False') {
-    const remainingMs = timeOf(told) + probationMs(strategy) - now;
+  if (reported?.status === 'False') {
+    const remainingMs = timeOf(reported) + unschedulableDurationMs(strategy) - now;
     isUnschedulable = remainingMs > 0;
     if (isUnschedulable) seconds.push(remainingMs / 1000);
     else {
-      const after = (probationMs(strategy) / 1000).toFixed(6);
+      const after = (unschedulableDurationMs(strategy) / 1000).toFixed(6);
       const message = `unschedulable subset recovered after ${after} seconds`;
       schedulable.push({ status: 'True', reason: 'recover', message });
     }
   }
   if (subset.readyReplicas < subset.statusReplicas) {
     const waits = subset.pods
-      .map((pod) => patienceLeft(pod, patienceMs(strategy), now))
+      .map((pod) => pendingTimeLeftMs(pod, pendingTimeoutMs(strategy), now))
       .filter((ms) => ms !== undefined);
-    seconds.push(...soonestOf(waits));
+    seconds.push(...earliestDelay(waits));
     if (waits.some((ms) => ms <= 0)) {
       isUnschedulable = true;
       schedulable.push({ status: 'False', reason: 'reschedule', message: 'timeout pending pods found' });
-      seconds.push(probationMs(strategy) / 1000);
+      seconds.push(unschedulableDurationMs(strategy) / 1000);
     }
   }
   return { ...unassessed(subset), isUnschedulable, schedulable, seconds };
@@ -88,7 +86,7 @@ function assessPending(subset: ExistingSubset, { strategy, told, now }: Circumst
  * Returns the milliseconds until an unschedulable Pod exceeds its timeout; 0 or less if it has. Undefined for other
  * Pods.
  */
-function patienceLeft(pod: Pod, patience: number, now: Instant): number | undefined {
+function pendingTimeLeftMs(pod: Pod, patience: number, now: Instant): number | undefined {
   const { spec, status, metadata } = pod;
   if (isBeingDeleted(pod) || status?.phase !== 'Pending' || spec?.nodeName) return undefined;
   const scheduled = findCondition(status.conditions, 'PodScheduled');
@@ -97,17 +95,17 @@ function patienceLeft(pod: Pod, patience: number, now: Instant): number | undefi
 }
 
 const waits: Schedulable = { status: 'False', reason: 'reschedule', message: 'reserved pods found' };
-const waitsNoMore: Schedulable = { status: 'True', reason: 'reschedule', message: 'no reserved pods' };
+const noReservedPods: Schedulable = { status: 'True', reason: 'reschedule', message: 'no reserved pods' };
 
 /**
  * Assesses a subset with reservation. Pods that exceed the timeout stay, and are labelled as reserved until they are
  * proven. A subset that was unschedulable does not recover just because its Pods are being recreated, or do not exist
  * yet. OpenKruise treats such a subset as recovered and scales it out.
  */
-function assessReserving(subset: ExistingSubset, circumstances: Circumstances): Assessment {
-  const wasUnschedulable = circumstances.told?.status === 'False';
-  const looks = subset.pods.map((pod) => ({ pod, ...judge(pod, wasUnschedulable, circumstances) }));
-  const reservedPods = looks.filter(({ isReserved }) => isReserved).length;
+function assessReserving(subset: ExistingSubset, context: AssessmentContext): Assessment {
+  const wasUnschedulable = context.reported?.status === 'False';
+  const podAssessments = subset.pods.map((pod) => ({ pod, ...assessPod(pod, wasUnschedulable, context) }));
+  const reservedPods = podAssessments.filter(({ isReserved }) => isReserved).length;
   const activePods = subset.pods.filter(isPodActive).length;
   const missingPods = wasUnschedulable ? Math.max(0, subset.replicas - activePods) : 0;
   const isUnschedulable = reservedPods + missingPods > 0;
@@ -117,45 +115,45 @@ function assessReserving(subset: ExistingSubset, circumstances: Circumstances): 
     wasUnschedulable,
     reservedPods,
     missingPods,
-    overduePods: looks.filter(({ isOverdue }) => isOverdue).length,
-    schedulable: [isUnschedulable ? waits : waitsNoMore],
-    actions: looks.flatMap(({ pod, isReserved }) => mark(pod, isReserved)),
-    seconds: soonestOf(looks.map(({ waitMs = 0 }) => waitMs)),
+    overduePods: podAssessments.filter(({ isOverdue }) => isOverdue).length,
+    schedulable: [isUnschedulable ? waits : noReservedPods],
+    actions: podAssessments.flatMap(({ pod, isReserved }) => mark(pod, isReserved)),
+    seconds: earliestDelay(podAssessments.map(({ waitMs = 0 }) => waitMs)),
   };
 }
 
 /** Returns the earliest positive delay in seconds; empty where there is none. */
-function soonestOf(waitsMs: readonly number[]): readonly number[] {
-  const next = waitsMs.reduce((soonest, ms) => (ms > 0 && ms < soonest ? ms : soonest), Number.POSITIVE_INFINITY);
+function earliestDelay(waitsMs: readonly number[]): readonly number[] {
+  const next = waitsMs.reduce((earliest, ms) => (ms > 0 && ms < earliest ? ms : earliest), Number.POSITIVE_INFINITY);
   return next === Number.POSITIVE_INFINITY ? [] : [next / 1000];
 }
 
-type Judgement = {
+type PodAssessment = {
   readonly isReserved: boolean;
   readonly isOverdue?: boolean;
   /** Delay until the assessment may change. */
   readonly waitMs?: number | undefined;
 };
 
-function judge(pod: Pod, isInFullDomain: boolean, circumstances: Circumstances): Judgement {
-  const { strategy, revision, updatedAt, now } = circumstances;
+function assessPod(pod: Pod, isSubsetUnschedulable: boolean, context: AssessmentContext): PodAssessment {
+  const { strategy, revision, updatedAt, now } = context;
   const marked = pod.metadata.labels?.[reservedPodLabel];
-  const probation = probationMs(strategy);
+  const probation = unschedulableDurationMs(strategy);
   // A new Pod in an unschedulable subset is reserved until it is proven to be schedulable.
-  if (marked === undefined && isInFullDomain) return { isReserved: true, waitMs: probation };
+  if (marked === undefined && isSubsetUnschedulable) return { isReserved: true, waitMs: probation };
   const isUpdated = revisionOf(pod) === revision;
   if (marked === 'true') {
     const since = pod.status?.phase === 'Running' && isUpdated ? readySince(pod) : undefined;
     const waitMs = since === undefined ? probation : since + probation - now;
     return since !== undefined && waitMs <= 0 ? { isReserved: false } : { isReserved: true, waitMs };
   }
-  if (isUpdated) return waiting(patienceLeft(pod, patienceMs(strategy), now), probation);
+  if (isUpdated) return waiting(pendingTimeLeftMs(pod, pendingTimeoutMs(strategy), now), probation);
   if (isBeingDeleted(pod)) return { isReserved: false };
-  const judgement = waiting(updatedAt + patienceMs(strategy) - now, probation);
-  return { ...judgement, isOverdue: judgement.isReserved };
+  const podAssessment = waiting(updatedAt + pendingTimeoutMs(strategy) - now, probation);
+  return { ...podAssessment, isOverdue: podAssessment.isReserved };
 }
 
-function waiting(remainingMs: number | undefined, probation: number): Judgement {
+function waiting(remainingMs: number | undefined, probation: number): PodAssessment {
   return remainingMs !== undefined && remainingMs <= 0
     ? { isReserved: true, waitMs: probation }
     : { isReserved: false, waitMs: remainingMs };

@@ -85,9 +85,9 @@ test('a UnitedDeployment keeps a CloneSet for each subset, and aggregates their 
     ['UnitedDeploymentUpdated True', 'SubsetProvisioned True', 'SubsetUpdated True'],
   );
   const { items } = await client.list(event, { namespace: 'default' });
-  const told = items.filter(({ involvedObject }) => involvedObject.kind === 'UnitedDeployment');
+  const events = items.filter(({ involvedObject }) => involvedObject.kind === 'UnitedDeployment');
   assert.deepEqual(
-    told.map(({ reason, message }) => [reason, message]),
+    events.map(({ reason, message }) => [reason, message]),
     [['SuccessfulUpdateSubset', 'Create 2 Subset (CloneSet)']],
   );
 });

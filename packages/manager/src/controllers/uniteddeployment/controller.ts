@@ -9,14 +9,14 @@ import type { Key } from '@kruise/client/object-key';
 import type { ObjectReader } from '@kruise/client/object-store';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { type Sort, sortOf, sorts, type Workload } from './sorts.ts';
+import { type Workload, type WorkloadType, workloadTypeOf, workloadTypes } from './sorts.ts';
 import { deploymentOfPod } from './wake.ts';
 
 export function unitedDeploymentController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'uniteddeployment'),
     for: unitedDeployment,
-    owns: sorts.map(({ kind }) => kind),
+    owns: workloadTypes.map(({ kind }) => kind),
     watches: [watch(pod, deploymentOfPod)],
     uses: [controllerRevision],
     observe,
@@ -29,19 +29,21 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   if (!owner) return undefined;
   const { namespace = '' } = owner.metadata;
   const revisions = caches.of(controllerRevision);
-  const present = sortOf(owner.spec.template);
+  const present = workloadTypeOf(owner.spec.template);
   return {
     owner,
     revisions: candidatesFor(revisions, owner),
     findRevision: (name) => revisions.get({ namespace, name }),
     workloads: present ? candidatesFor(workloadsOf(caches, present), owner) : [],
-    misfits: sorts.filter((sort) => sort !== present).flatMap((sort) => workloadsOf(caches, sort).controlledBy(owner)),
+    workloadsOfOtherTypes: workloadTypes
+      .filter((workloadType) => workloadType !== present)
+      .flatMap((workloadType) => workloadsOf(caches, workloadType).controlledBy(owner)),
     podsOf: (workload) => podsOf(caches, workload),
   };
 }
 
 /** Returns the workload cache of a type. All types share the fields of `Workload`. */
-function workloadsOf(caches: Caches, { kind }: Sort): ObjectReader<Workload> {
+function workloadsOf(caches: Caches, { kind }: WorkloadType): ObjectReader<Workload> {
   return caches.of(kind) as ObjectReader<unknown> as ObjectReader<Workload>;
 }
 

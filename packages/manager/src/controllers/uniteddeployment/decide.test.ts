@@ -13,16 +13,16 @@ import {
   ago,
   cloneSets,
   deploymentOf,
+  findWorkloadType,
   now,
   podOf,
   podTemplate,
-  sortNamed,
   templateFor,
   type WorkloadOptions,
   workloadOf,
 } from './fixtures.ts';
-import { chartCourse } from './revisions.ts';
-import { type Sort, sortOf, sorts, type Workload } from './sorts.ts';
+import { planRevisions } from './revisions.ts';
+import { type Workload, type WorkloadType, workloadTypeOf, workloadTypes } from './sorts.ts';
 
 type World = Partial<Omit<Observed, 'owner' | 'podsOf'>> & {
   /** Pods by the name of their workload. */
@@ -35,7 +35,7 @@ function decided(owner: UnitedDeployment, { pods = {}, revisions = [], ...world 
     revisions,
     findRevision: (name) => revisions.find(({ metadata }) => metadata.name === name),
     workloads: [],
-    misfits: [],
+    workloadsOfOtherTypes: [],
     podsOf: ({ metadata }) => pods[metadata.name ?? ''] ?? [],
     ...world,
   };
@@ -68,7 +68,7 @@ function inWords(action: Action): string {
 /** Returns the stored revision of a template. */
 function revisionFor(owner: UnitedDeployment, revision = 1): ControllerRevision {
   const none = { revisions: [], findRevision: () => undefined };
-  const [creation] = chartCourse(owner, sortOf(owner.spec.template)!, none).actions;
+  const [creation] = planRevisions(owner, workloadTypeOf(owner.spec.template)!, none).actions;
   return { ...((creation as CreateAction).object as ControllerRevision), revision };
 }
 
@@ -80,12 +80,12 @@ function settled(
   options: { readonly [subset: string]: WorkloadOptions } = {},
 ) {
   const owner = deploymentOf(spec);
-  const sort = sortOf(owner.spec.template)!;
+  const workloadType = workloadTypeOf(owner.spec.template)!;
   const revision = revisionFor(owner);
   const updated = nameOf(revision);
   const known = { currentRevision: updated, updatedRevision: updated };
   const subsets = owner.spec.topology?.subsets ?? [];
-  const workloads = subsets.map(({ name }) => workloadOf(sort, name, { revision: updated, ...options[name] }));
+  const workloads = subsets.map(({ name }) => workloadOf(workloadType, name, { revision: updated, ...options[name] }));
   const pods = Object.fromEntries(
     workloads.map((workload) => {
       const { replicas = 0, readyReplicas = 0 } = workload.status ?? {};
@@ -97,16 +97,16 @@ function settled(
   return { owner: deploymentOf(spec, known), updated, world: { revisions: [revision], workloads, pods } };
 }
 
-for (const sort of sorts) {
-  test(`a UnitedDeployment creates a ${sort.name} for each subset`, () => {
-    const owner = deploymentOf({ template: templateFor(sort) });
+for (const workloadType of workloadTypes) {
+  test(`a UnitedDeployment creates a ${workloadType.name} for each subset`, () => {
+    const owner = deploymentOf({ template: templateFor(workloadType) });
     const { does, status } = decided(owner);
-    const note = sort.name === 'Deployment' ? '' : ' with partition 0';
+    const note = workloadType.name === 'Deployment' ? '' : ' with partition 0';
     assert.deepEqual(does, [
       `create ControllerRevision ${nameOf(revisionFor(owner))}`,
-      `create ${sort.kind.kind} a of 2${note}`,
-      `create ${sort.kind.kind} b of 2${note}`,
-      `event SuccessfulUpdateSubset: Create 2 Subset (${sort.name})`,
+      `create ${workloadType.kind.kind} a of 2${note}`,
+      `create ${workloadType.kind.kind} b of 2${note}`,
+      `event SuccessfulUpdateSubset: Create 2 Subset (${workloadType.name})`,
     ]);
     assert.deepEqual(
       status?.conditions?.map(({ type, status: state }) => [type, state]),
@@ -218,8 +218,8 @@ test('a new template reaches every subset, and is reported until every Pod is up
     'update CloneSet b of 2 with partition 0',
   ]);
   assert.deepEqual([status?.currentRevision, status?.updatedRevision, status?.updatedReplicas], [updated, revision, 0]);
-  const told = status?.conditions?.find(({ type }) => type === 'UnitedDeploymentUpdated');
-  assert.deepEqual([told?.status, told?.reason], ['False', 'UnitedDeploymentRevisionUpdating']);
+  const events = status?.conditions?.find(({ type }) => type === 'UnitedDeploymentUpdated');
+  assert.deepEqual([events?.status, events?.reason], ['False', 'UnitedDeploymentRevisionUpdating']);
 });
 
 test('a workload is written repeatedly while its Pods are updated', () => {
@@ -247,7 +247,7 @@ test('an update is not complete while a partition keeps a Pod, even if the workl
 
 test('terminating Pods are not counted as updated', () => {
   const { owner, world, updated } = settled();
-  const pods = { ...world.pods, 'web-a-x': [podOf('p', { revision: updated, ready: 9, isLeaving: true })] };
+  const pods = { ...world.pods, 'web-a-x': [podOf('p', { revision: updated, ready: 9, isTerminating: true })] };
   assert.equal(decided(owner, { ...world, pods }).status?.updatedReplicas, 2);
 });
 
@@ -290,8 +290,8 @@ test('an own workload without a subset name records an event, and nothing is don
 
 test('workloads of another type are deleted', () => {
   const { owner, world } = settled();
-  const misfits = [workloadOf(sortNamed('Deployment'), 'a', { name: 'former' })];
-  const { does, status } = decided(owner, { ...world, misfits });
+  const workloadsOfOtherTypes = [workloadOf(findWorkloadType('Deployment'), 'a', { name: 'former' })];
+  const { does, status } = decided(owner, { ...world, workloadsOfOtherTypes });
   assert.deepEqual(does, ['remove Deployment former']);
   assert.ok(status?.conditions?.some(({ type }) => type === 'SubsetProvisioned'));
 });
@@ -359,8 +359,8 @@ test('the status of a removed subset stays, without Pods', () => {
   );
 });
 
-const numbered = (sort: Sort, partition: number, type?: string) => {
-  const template = templateFor(sort, type ? { updateStrategy: { type } } : {});
+const numbered = (workloadType: WorkloadType, partition: number, type?: string) => {
+  const template = templateFor(workloadType, type ? { updateStrategy: { type } } : {});
   const { owner, world, updated } = settled({ template, ...partitions({ a: partition }) }, { a: { replicas: 4 } });
   const pods = [
     podOf('web-a-x-0', { revision: 'old' }),
@@ -372,10 +372,13 @@ const numbered = (sort: Sort, partition: number, type?: string) => {
 };
 
 test("Pods that would block the update of Kubernetes' StatefulSet are deleted", () => {
-  const { owner, world } = numbered(sortNamed('StatefulSet'), 1);
+  const { owner, world } = numbered(findWorkloadType('StatefulSet'), 1);
   const removed = decided(owner, world).does.filter((each) => each.startsWith('remove'));
   assert.deepEqual(removed, ['remove Pod web-a-x-2']);
-  const others = [numbered(sortNamed('AdvancedStatefulSet'), 1), numbered(sortNamed('StatefulSet'), 1, 'OnDelete')];
+  const others = [
+    numbered(findWorkloadType('AdvancedStatefulSet'), 1),
+    numbered(findWorkloadType('StatefulSet'), 1, 'OnDelete'),
+  ];
   for (const each of others) {
     const workloads = each.world.workloads.map((workload) => ({
       ...workload,
@@ -390,9 +393,12 @@ test("Pods that would block the update of Kubernetes' StatefulSet are deleted", 
 });
 
 test('with OnDelete the partition is the number of outdated Pods', () => {
-  const sort = sortNamed('StatefulSet');
+  const workloadType = findWorkloadType('StatefulSet');
   const pods = [podOf('a', { revision: 'old' }), podOf('b', { revision: 'web-1' })];
-  assert.equal(sort.partitionOf(workloadOf(sort, 'a', { type: 'OnDelete', revision: 'web-1' }), pods), 1);
+  assert.equal(
+    workloadType.partitionOf(workloadOf(workloadType, 'a', { type: 'OnDelete', revision: 'web-1' }), pods),
+    1,
+  );
 });
 
 test('the partition of a CloneSet may be a percentage', () => {
@@ -422,7 +428,7 @@ test('revisions beyond the limit are pruned, except for those in use', () => {
 });
 
 test('a rollback reuses the revision of the template', () => {
-  const { owner, world, updated } = settled({ template: templateFor(sortNamed('Deployment')) });
+  const { owner, world, updated } = settled({ template: templateFor(findWorkloadType('Deployment')) });
   const [own] = world.revisions as [ControllerRevision];
   const later = { ...own, metadata: { ...own.metadata, name: 'later' }, data: { later: true }, revision: 2 };
   const { does, actions } = decided(owner, { ...world, revisions: [own, later] });
@@ -492,8 +498,8 @@ test('reserved Pods do not block an update', () => {
 test('a recovered subset that scales out is not proven yet', () => {
   const { owner, world } = waiting({ replicas: 6 });
   const condition = { type: 'Schedulable', status: 'False', reason: 'reschedule', message: 'x' } as const;
-  const told = [{ name: 'b', conditions: [{ ...condition, lastTransitionTime: ago(5) }] }];
-  const { status, does } = decided({ ...owner, status: { ...owner.status!, subsetStatuses: told } }, world);
+  const events = [{ name: 'b', conditions: [{ ...condition, lastTransitionTime: ago(5) }] }];
+  const { status, does } = decided({ ...owner, status: { ...owner.status!, subsetStatuses: events } }, world);
   assert.ok(does.includes('update CloneSet b of 5 with partition 0'));
   const [second] = status?.subsetStatuses ?? [];
   assert.deepEqual(second?.conditions, [
@@ -526,37 +532,37 @@ const anySpec = fc.record({
   replicas: fc.nat(20),
   names: fc.uniqueArray(anyName, { minLength: 1 }),
   partitions: fc.dictionary(anyName, fc.nat(5)),
-  sort: fc.constantFrom(...sorts),
+  workloadType: fc.constantFrom(...workloadTypes),
 });
 
 test('from any state, the decisions converge', () => {
   fc.assert(
     fc.property(fc.array(anySpec, { minLength: 1, maxLength: 4 }), (specs) => {
       const objects: Objects = new Map();
-      for (const { replicas, names, partitions: kept, sort } of specs) {
+      for (const { replicas, names, partitions: kept, workloadType } of specs) {
         const owner = deploymentOf({
           replicas,
-          template: templateFor(sort),
+          template: templateFor(workloadType),
           ...partitions(kept),
           topology: { subsets: names.map((name) => ({ name })) },
         });
         const look = () => {
-          const of = (each: Sort) =>
+          const of = (each: WorkloadType) =>
             objectsOf<Workload>(objects, each.kind.kind).filter(
               ({ apiVersion }) => apiVersion === workloadOf(each, 'x').apiVersion,
             );
           const revisions = objectsOf<ControllerRevision>(objects, 'ControllerRevision');
-          const misfits = sorts.filter((each) => each !== sort).flatMap(of);
-          return decided(owner, { revisions, workloads: of(sort), misfits });
+          const workloadsOfOtherTypes = workloadTypes.filter((each) => each !== workloadType).flatMap(of);
+          return decided(owner, { revisions, workloads: of(workloadType), workloadsOfOtherTypes });
         };
-        const isTold = ({ type }: Action) => type === 'record';
+        const isRecorded = ({ type }: Action) => type === 'record';
         carryOut(objects, look().actions, now);
         assert.deepEqual(
-          look().actions.filter((action) => !isTold(action)),
+          look().actions.filter((action) => !isRecorded(action)),
           [],
         );
         const total = [...objects.values()]
-          .filter(({ kind }) => kind === sort.kind.kind)
+          .filter(({ kind }) => kind === workloadType.kind.kind)
           .reduce((sum, workload) => sum + ((workload as Workload).spec?.replicas ?? 0), 0);
         assert.equal(total, replicas);
       }

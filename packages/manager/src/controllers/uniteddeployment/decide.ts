@@ -9,15 +9,15 @@ import type { UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruis
 import { type Action, isBeingDeleted, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
-import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { earliestRequeue } from '../../earliest-requeue.ts';
 import { allocate } from './allocate.ts';
 import { type Assessment, assess, unassessed } from './assess.ts';
 import { deleteWorkload, manage } from './manage.ts';
-import { chartCourse } from './revisions.ts';
-import { type Sort, sortOf, type Workload } from './sorts.ts';
-import { statusOf, type Told, whatIsTold } from './status.ts';
+import { planRevisions } from './revisions.ts';
+import { type Workload, type WorkloadType, workloadTypeOf } from './sorts.ts';
+import { type ReportedStatus, reportedStatusOf, statusOf } from './status.ts';
 import { isAdaptive } from './strategy.ts';
 import { type ExistingSubset, type ExistingSubsets, findWorkloads, subsetOf } from './subsets.ts';
 
@@ -30,66 +30,75 @@ export type Observed = {
   /** Workloads of the template's type: controlled by the UnitedDeployment, or orphaned. */
   readonly workloads: readonly Workload[];
   /** Workloads of other types that the UnitedDeployment controls. */
-  readonly misfits: readonly Workload[];
+  readonly workloadsOfOtherTypes: readonly Workload[];
   readonly podsOf: (workload: Workload) => readonly Pod[];
 };
 
 const failedDuplicate = { reason: 'FailedDeleteDuplicatedSubsets', message: '{error}' };
 
 export function decide(observed: Observed, now: Instant): Decision<UnitedDeploymentStatus | undefined> {
-  const { owner, misfits } = observed;
-  const sort = sortOf(owner.spec.template);
+  const { owner, workloadsOfOtherTypes } = observed;
+  const workloadType = workloadTypeOf(owner.spec.template);
   // The garbage collector deletes the workloads of a deleted owner.
-  if (!sort || isBeingDeleted(owner)) return { actions: [] };
-  const course = chartCourse(owner, sort, observed);
+  if (!workloadType || isBeingDeleted(owner)) return { actions: [] };
+  const plannedRevisions = planRevisions(owner, workloadType, observed);
   const found = findWorkloads(owner, observed.workloads);
-  if (typeof found === 'string') return { actions: [...course.actions, ...tellOfLost(owner, found)] };
+  if (typeof found === 'string') return { actions: [...plannedRevisions.actions, ...lostWorkloadEvents(owner, found)] };
   const preparation = [
-    ...course.actions,
+    ...plannedRevisions.actions,
     ...claimActions(owner, found.claims),
-    ...found.surplus.map((workload) => deleteWorkload(owner, workload, failedDuplicate)),
+    ...found.duplicates.map((workload) => deleteWorkload(owner, workload, failedDuplicate)),
   ];
 
-  const { update: revision } = course;
-  const subsets = existingSubsets(observed, found.byName, { sort, revision });
-  const told = whatIsTold(owner, course, now);
-  const assessments = assessAll(owner, subsets, told, { revision, now });
+  const { update: revision } = plannedRevisions;
+  const subsets = existingSubsets(observed, found.byName, { workloadType, revision });
+  const reported = reportedStatusOf(owner, plannedRevisions, now);
+  const assessments = assessAll(owner, subsets, reported, { revision, now });
   const marks = [...assessments.values()].flatMap(({ actions }) => actions);
   const allocation = allocate(owner.spec, assessments);
   if ('fault' in allocation) {
-    return { actions: [...preparation, ...marks, tellOfFault(owner, allocation.fault)] };
+    return { actions: [...preparation, ...marks, allocationEvent(owner, allocation.fault)] };
   }
 
   const { replicas } = allocation;
   const partitions = partitionsOf(owner, replicas);
-  const work = manage({ owner, sort, revision, subsets, assessments, replicas, partitions, misfits });
+  const work = manage({
+    owner,
+    workloadType,
+    revision,
+    subsets,
+    assessments,
+    replicas,
+    partitions,
+    workloadsOfOtherTypes,
+  });
   const { hasProvisioned } = work;
-  const findings = { course, subsets, assessments, replicas, partitions, hasProvisioned };
-  const status = statusOf(owner, told, findings, now);
+  const findings = { plannedRevisions: plannedRevisions, subsets, assessments, replicas, partitions, hasProvisioned };
+  const status = statusOf(owner, reported, findings, now);
   const pods = [...subsets.values()].reduce((sum, subset) => sum + subset.pods.length, 0);
   return {
     actions: [...preparation, ...marks, ...work.actions],
     // The status does not report what failed.
     status: ({ failures }) => (work.isFaulty || failures.length > 0 ? undefined : status),
     ...earliestRequeue(...work.seconds, ...[...assessments.values()].flatMap(({ seconds }) => seconds)),
-    minIntervalMs: restBetweenLooks(pods),
+    minIntervalMs: reconcileIntervalFor(pods),
   };
 }
 
 function existingSubsets(
   { podsOf }: Observed,
   workloads: ReadonlyMap<string, Workload>,
-  { sort, revision }: { readonly sort: Sort; readonly revision: string },
+  { workloadType, revision }: { readonly workloadType: WorkloadType; readonly revision: string },
 ): ExistingSubsets {
   const read = ([name, workload]: readonly [string, Workload]) =>
-    [name, subsetOf(name, { sort, workload, pods: podsOf(workload), revision })] as const;
+    [name, subsetOf(name, { workloadType, workload, pods: podsOf(workload), revision })] as const;
   return new Map([...workloads].map(read));
 }
 
 function assessAll(
   { spec }: UnitedDeployment,
   subsets: ExistingSubsets,
-  { subsetStatuses, conditions }: Told,
+  { subsetStatuses, conditions }: ReportedStatus,
   { revision, now }: { readonly revision: string; readonly now: Instant },
 ): ReadonlyMap<string, Assessment> {
   const strategy = spec.topology?.scheduleStrategy;
@@ -99,7 +108,7 @@ function assessAll(
     const status = subsetStatuses.find(({ name }) => name === subset.name);
     if (!status || !isAdaptive(strategy)) return unassessed(subset);
     const last = status.conditions?.find(({ type }) => type === 'Schedulable');
-    return assess(subset, { strategy, told: last, revision, updatedAt, now });
+    return assess(subset, { strategy, reported: last, revision, updatedAt, now });
   };
   return new Map([...subsets].map(([name, subset]) => [name, of(subset)]));
 }
@@ -108,10 +117,10 @@ function assessAll(
 function partitionsOf({ spec }: UnitedDeployment, replicas: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const { type, manualUpdate } = spec.updateStrategy ?? {};
   const asked = type === 'Manual' ? manualUpdate?.partitions : undefined;
-  return new Map([...replicas].map(([name, most]) => [name, Math.min(asked?.[name] ?? 0, most)]));
+  return new Map([...replicas].map(([name, max]) => [name, Math.min(asked?.[name] ?? 0, max)]));
 }
 
-function tellOfLost(owner: UnitedDeployment, fault: string): readonly Action[] {
+function lostWorkloadEvents(owner: UnitedDeployment, fault: string): readonly Action[] {
   const { namespace, name } = owner.metadata;
   const message = `fail to get all Subsets for UnitedDeployment ${namespace}/${name}: ${fault}`;
   return [
@@ -120,7 +129,7 @@ function tellOfLost(owner: UnitedDeployment, fault: string): readonly Action[] {
   ];
 }
 
-function tellOfFault(owner: UnitedDeployment, fault: string): Action {
+function allocationEvent(owner: UnitedDeployment, fault: string): Action {
   const message = `Specified subset replicas is ineffective: ${fault}`;
   return record({ about: owner, type: 'Warning', reason: 'Failed SpecifySubsetReplicas', message });
 }

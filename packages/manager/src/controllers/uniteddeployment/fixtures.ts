@@ -4,7 +4,7 @@ import type { SubsetTemplate, UnitedDeployment, UnitedDeploymentStatus } from '@
 import { subsetNameLabel, subsetPatchAnnotation, unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { formatTime, instantOf } from '@kruise/values/time';
-import { type Sort, sorts, type Workload } from './sorts.ts';
+import { type Workload, type WorkloadType, workloadTypes } from './sorts.ts';
 
 export const now = instantOf(2026, 1, 1);
 /** Returns the time some seconds ago. */
@@ -15,17 +15,17 @@ const labels = { app: 'web' };
 export const podTemplate = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } };
 
 /** Returns a minimal template of a workload type. */
-export function templateFor(sort: Sort, spec: object = {}): SubsetTemplate {
+export function templateFor(workloadType: WorkloadType, spec: object = {}): SubsetTemplate {
   // Every workload type has a Pod template; tests add type-specific fields.
   const whole = { selector: { matchLabels: labels }, template: podTemplate, ...spec };
-  return { [sort.template]: { metadata: { labels }, spec: whole } } as SubsetTemplate;
+  return { [workloadType.template]: { metadata: { labels }, spec: whole } } as SubsetTemplate;
 }
 
-export function sortNamed(name: string): Sort {
-  return sorts.find((sort) => sort.name === name)!;
+export function findWorkloadType(name: string): WorkloadType {
+  return workloadTypes.find((workloadType) => workloadType.name === name)!;
 }
 
-export const cloneSets = sortNamed('CloneSet');
+export const cloneSets = findWorkloadType('CloneSet');
 
 export function deploymentOf(
   spec: Partial<UnitedDeployment['spec']> = {},
@@ -59,7 +59,7 @@ export type WorkloadOptions = {
 };
 
 /** Builds the workload of a subset, in its desired state by default. */
-export function workloadOf(sort: Sort, subset: string, options: WorkloadOptions = {}): Workload {
+export function workloadOf(workloadType: WorkloadType, subset: string, options: WorkloadOptions = {}): Workload {
   const { replicas = 2, readyReplicas = replicas, revision = '', partition = 0, type, isOwned = true } = options;
   const name = options.name ?? `web-${subset}-x`;
   const owner = {
@@ -72,8 +72,8 @@ export function workloadOf(sort: Sort, subset: string, options: WorkloadOptions 
   };
   const strategy = { ...(type ? { type } : {}), ...(type === 'OnDelete' ? {} : { rollingUpdate: { partition } }) };
   return {
-    apiVersion: apiVersionOf(sort.kind),
-    kind: sort.kind.kind,
+    apiVersion: apiVersionOf(workloadType.kind),
+    kind: workloadType.kind.kind,
     metadata: {
       name,
       namespace: 'default',
@@ -82,7 +82,7 @@ export function workloadOf(sort: Sort, subset: string, options: WorkloadOptions 
       annotations: { [subsetPatchAnnotation]: '' },
       ...(isOwned ? { ownerReferences: [owner] } : {}),
     },
-    spec: { replicas, [sort.strategy]: strategy },
+    spec: { replicas, [workloadType.strategy]: strategy },
     status: { replicas, readyReplicas },
   };
 }
@@ -95,13 +95,13 @@ export type PodOptions = {
   readonly ready?: number;
   /** Value of the reservation label. */
   readonly mark?: string;
-  readonly isLeaving?: boolean;
+  readonly isTerminating?: boolean;
   /** Set for an unschedulable Pod. */
   readonly isPending?: boolean;
 };
 
 export function podOf(name: string, options: PodOptions = {}): Pod {
-  const { revision = '', age = 60, ready, mark, isLeaving = false, isPending = false } = options;
+  const { revision = '', age = 60, ready, mark, isTerminating = false, isPending = false } = options;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -110,7 +110,7 @@ export function podOf(name: string, options: PodOptions = {}): Pod {
       namespace: 'default',
       uid: `${name}-uid`,
       creationTimestamp: ago(age),
-      ...(isLeaving ? { deletionTimestamp: ago(1) } : {}),
+      ...(isTerminating ? { deletionTimestamp: ago(1) } : {}),
       labels: {
         ...labels,
         [unitedDeploymentRevisionLabel]: revision,

@@ -4,14 +4,14 @@ import type { Subset, UnitedDeployment } from '@kruise/api/kruise/uniteddeployme
 import { subsetPatchAnnotation } from '@kruise/api/kruise/well-known';
 import {
   type Action,
-  announced,
+  asIndependent,
   create,
-  independent,
   isBeingDeleted,
   type RemoveAction,
   record,
   remove,
   update,
+  withOutcomeEvents,
 } from '@kruise/client/actions';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
 import { isPodReady } from '@kruise/machinery/pods';
@@ -19,14 +19,14 @@ import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import { DecodeError } from '@kruise/schema/codec';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Assessment } from './assess.ts';
-import { type Sort, sortOfWorkload, type Workload } from './sorts.ts';
-import { isAdaptive, isReserving, patienceMs } from './strategy.ts';
+import { typeOfWorkload, type Workload, type WorkloadType } from './sorts.ts';
+import { isAdaptive, isReserving, pendingTimeoutMs } from './strategy.ts';
 import { type ExistingSubset, type ExistingSubsets, revisionOf } from './subsets.ts';
 import { patchText, type Target, workloadFor } from './workload.ts';
 
 export type Plan = {
   readonly owner: UnitedDeployment;
-  readonly sort: Sort;
+  readonly workloadType: WorkloadType;
   /** Name of the update revision. */
   readonly revision: string;
   readonly subsets: ExistingSubsets;
@@ -34,7 +34,7 @@ export type Plan = {
   readonly replicas: ReadonlyMap<string, number>;
   readonly partitions: ReadonlyMap<string, number>;
   /** Workloads of other types that the UnitedDeployment controls. */
-  readonly misfits: readonly Workload[];
+  readonly workloadsOfOtherTypes: readonly Workload[];
 };
 
 export type Work = {
@@ -52,27 +52,27 @@ export type Work = {
  * missing: replicas that one subset gives up move to another.
  */
 export function manage(plan: Plan): Work {
-  const { owner, sort, subsets } = plan;
+  const { owner, workloadType, subsets } = plan;
   const { subsets: wanted = [], scheduleStrategy } = owner.spec.topology ?? {};
   const names = new Set(wanted.map(({ name }) => name));
   const ordered = wanted.toSorted((a, b) => compareStrings(a.name, b.name));
   const missing = ordered.filter(({ name }) => !subsets.has(name));
   const leaving = [...subsets.values()].filter(({ name }) => !names.has(name));
-  const misfits = plan.misfits.filter((workload) => !isBeingDeleted(workload));
-  const creations = missing.map((subset) => makeWorkload(plan, subset));
-  const changes = creations.some(isFault) ? [] : ordered.flatMap((subset) => changeWorkload(plan, subset));
-  const made = `Create ${missing.length} Subset (${sort.name})`;
+  const workloadsOfOtherTypes = plan.workloadsOfOtherTypes.filter((workload) => !isBeingDeleted(workload));
+  const creations = missing.map((subset) => createWorkload(plan, subset));
+  const changes = creations.some(isEventOnly) ? [] : ordered.flatMap((subset) => updateWorkload(plan, subset));
+  const made = `Create ${missing.length} Subset (${workloadType.name})`;
   return {
     actions: [
       ...deleteSubsets(plan, leaving),
-      ...misfits.map((workload) => deleteMisfit(owner, workload)),
+      ...workloadsOfOtherTypes.map((workload) => deleteWorkloadOfOtherType(owner, workload)),
       ...creations,
-      ...(missing.length > 0 && !creations.some(isFault) ? [succeeded(owner, made)] : []),
+      ...(missing.length > 0 && !creations.some(isEventOnly) ? [succeeded(owner, made)] : []),
       ...changes,
     ],
-    hasProvisioned: missing.length > 0 || leaving.length > 0 || misfits.length > 0,
-    isFaulty: [...creations, ...changes].some(isFault),
-    seconds: missing.length > 0 && isAdaptive(scheduleStrategy) ? [patienceMs(scheduleStrategy) / 1000] : [],
+    hasProvisioned: missing.length > 0 || leaving.length > 0 || workloadsOfOtherTypes.length > 0,
+    isFaulty: [...creations, ...changes].some(isEventOnly),
+    seconds: missing.length > 0 && isAdaptive(scheduleStrategy) ? [pendingTimeoutMs(scheduleStrategy) / 1000] : [],
   };
 }
 
@@ -83,14 +83,14 @@ function succeeded(owner: UnitedDeployment, message: string): Action {
 }
 
 /** Reports whether an action is only an event, because the write is impossible. */
-function isFault(action: Action): boolean {
+function isEventOnly(action: Action): boolean {
   return action.type === 'record';
 }
 
 /** Returns the action, or an event where the patch of the subset is invalid. */
-function unlessFaulty<T extends Action>(owner: UnitedDeployment, message: string, make: () => T): T | Action {
+function actionOrEvent<T extends Action>(owner: UnitedDeployment, message: string, build: () => T): T | Action {
   try {
-    return make();
+    return build();
   } catch (error) {
     if (!(error instanceof StrategicMergeError || error instanceof DecodeError)) throw error;
     return record({
@@ -108,11 +108,11 @@ function failedProvision(message: string): Failure {
   return { reason: failedUpdate, message: `fail to manage Subset provision: ${message}` };
 }
 
-function makeWorkload(plan: Plan, subset: Subset): Action {
-  const { owner, sort } = plan;
-  const failed = failedProvision(`fail to create Subset (${sort.name}) ${subset.name}: {error}`);
-  return unlessFaulty(owner, failed.message, () =>
-    announced(create(workloadFor(owner, sort, targetOf(plan, subset))), { about: owner, failed }),
+function createWorkload(plan: Plan, subset: Subset): Action {
+  const { owner, workloadType } = plan;
+  const failed = failedProvision(`fail to create Subset (${workloadType.name}) ${subset.name}: {error}`);
+  return actionOrEvent(owner, failed.message, () =>
+    withOutcomeEvents(create(workloadFor(owner, workloadType, targetOf(plan, subset))), { about: owner, failed }),
   );
 }
 
@@ -122,51 +122,54 @@ function targetOf({ revision, replicas, partitions }: Plan, subset: Subset): Tar
 }
 
 /** Deletes the workloads of removed subsets. The last deletion records the event. */
-function deleteSubsets({ owner, sort }: Plan, leaving: readonly ExistingSubset[]): readonly Action[] {
+function deleteSubsets({ owner, workloadType }: Plan, leaving: readonly ExistingSubset[]): readonly Action[] {
   const staying = leaving.filter(({ workload }) => !isBeingDeleted(workload));
   return staying.map(({ name, workload }, index) => {
-    const { namespace, name: called } = workload.metadata;
-    const fault = `fail to delete Subset (${sort.name}) ${namespace}/${called} for ${name}: {error}`;
-    const done = { reason: 'SuccessfulUpdateSubset', message: `Delete ${staying.length} Subset (${sort.name})` };
+    const { namespace, name: workloadName } = workload.metadata;
+    const fault = `fail to delete Subset (${workloadType.name}) ${namespace}/${workloadName} for ${name}: {error}`;
+    const done = {
+      reason: 'SuccessfulUpdateSubset',
+      message: `Delete ${staying.length} Subset (${workloadType.name})`,
+    };
     const isLast = index === staying.length - 1;
     const deletion = deleteWorkload(owner, workload, failedProvision(fault));
-    const announcement = { about: owner, ...deletion.announcement, ...(isLast ? { done } : {}) };
-    return independent(announced(deletion, announcement));
+    const announcement = { about: owner, ...deletion.outcomeEvents, ...(isLast ? { done } : {}) };
+    return asIndependent(withOutcomeEvents(deletion, announcement));
   });
 }
 
-function deleteMisfit(owner: UnitedDeployment, workload: Workload): RemoveAction {
+function deleteWorkloadOfOtherType(owner: UnitedDeployment, workload: Workload): RemoveAction {
   const { namespace, name } = owner.metadata;
-  const what = `Subset ${workload.metadata.name} of other type ${sortOfWorkload(workload).name}`;
+  const what = `Subset ${workload.metadata.name} of other type ${typeOfWorkload(workload).name}`;
   const failed = failedProvision(`fail to delete ${what} for UnitedDeployment ${namespace}/${name}: {error}`);
-  return independent(deleteWorkload(owner, workload, failed));
+  return asIndependent(deleteWorkload(owner, workload, failed));
 }
 
 /** Deletes a workload; the garbage collector deletes its Pods in the background. */
 export function deleteWorkload(owner: UnitedDeployment, workload: Workload, failed: Failure): RemoveAction {
   const removal: RemoveAction = { ...remove(workload), options: { propagationPolicy: 'Background' } };
-  return announced(removal, { about: owner, failed });
+  return withOutcomeEvents(removal, { about: owner, failed });
 }
 
-function changeWorkload(plan: Plan, subset: Subset): readonly Action[] {
+function updateWorkload(plan: Plan, subset: Subset): readonly Action[] {
   const existing = plan.subsets.get(subset.name);
   const target = targetOf(plan, subset);
-  if (!existing || isRight(existing, target)) return [];
-  const { owner, sort } = plan;
+  if (!existing || isUpToDate(existing, target)) return [];
+  const { owner, workloadType } = plan;
   const { workload } = existing;
-  const message = `Error updating PodSet (${sort.name}) ${workload.metadata.name} when updating: {error}`;
+  const message = `Error updating PodSet (${workloadType.name}) ${workload.metadata.name} when updating: {error}`;
   const opened = { ...target, ...unavailability(plan, existing) };
-  const change = unlessFaulty(owner, message, () =>
-    announced(update(workloadFor(owner, sort, opened, workload)), {
+  const change = actionOrEvent(owner, message, () =>
+    withOutcomeEvents(update(workloadFor(owner, workloadType, opened, workload)), {
       about: owner,
       failed: { reason: failedUpdate, message },
     }),
   );
-  return [change, ...(isFault(change) ? [] : stuckPods(plan, existing, target).map(deletePod))];
+  return [change, ...(isEventOnly(change) ? [] : stuckPods(plan, existing, target).map(deletePod))];
 }
 
 /** Reports whether a workload needs no change. During an update the workload is written repeatedly. */
-function isRight(existing: ExistingSubset, { subset, revision, replicas, partition }: Target): boolean {
+function isUpToDate(existing: ExistingSubset, { subset, revision, replicas, partition }: Target): boolean {
   const { workload, updatedReplicas, statusReplicas } = existing;
   return (
     revisionOf(workload) === revision &&
@@ -194,11 +197,11 @@ function unavailability(
  * does not become ready.
  */
 function stuckPods(
-  { sort, revision }: Plan,
+  { workloadType, revision }: Plan,
   { workload, pods }: ExistingSubset,
   { partition }: Target,
 ): readonly Pod[] {
-  if (sort.name !== 'StatefulSet' || workload.spec?.updateStrategy?.type === 'OnDelete') return [];
+  if (workloadType.name !== 'StatefulSet' || workload.spec?.updateStrategy?.type === 'OnDelete') return [];
   return pods.filter((pod) => {
     const ordinal = ordinalOf(workload, pod) ?? -1;
     return ordinal >= partition && revisionOf(pod) !== revision && !isPodReady(pod) && !isBeingDeleted(pod);

@@ -13,11 +13,11 @@ const templateOf = (image = 'app:v1') => ({
   cloneSetTemplate: { metadata, spec: { selector, template: { metadata, spec: podSpec(image) } } },
 });
 
-const domainOf = ({ metadata: { labels } }: Pod) => labels?.['apps.kruise.io/subset-name'] ?? '';
+const subsetNameOf = ({ metadata: { labels } }: Pod) => labels?.['apps.kruise.io/subset-name'] ?? '';
 const markOf = ({ metadata: { labels } }: Pod) => labels?.['apps.kruise.io/united-deployment-reserved-pod'];
 
 /** Starts a cluster in which only some subsets have nodes, and a UnitedDeployment. */
-async function startDomains(subsets: readonly Subset[], replicas: number, adaptive: object) {
+async function startSubsets(subsets: readonly Subset[], replicas: number, adaptive: object) {
   const cluster = await startTestCluster();
   const { client } = cluster;
   const topology = {
@@ -35,8 +35,8 @@ async function startDomains(subsets: readonly Subset[], replicas: number, adapti
     async pass(seconds: number) {
       for (let second = 0; second < seconds; second++) {
         for (const each of await pods())
-          if (!withRoom.has(domainOf(each))) await refuse(cluster, each).catch(unlessNotFound);
-        await cluster.runPods((each) => withRoom.has(domainOf(each)));
+          if (!withRoom.has(subsetNameOf(each))) await refuse(cluster, each).catch(unlessNotFound);
+        await cluster.runPods((each) => withRoom.has(subsetNameOf(each)));
       }
     },
     async change(spec: object) {
@@ -44,11 +44,11 @@ async function startDomains(subsets: readonly Subset[], replicas: number, adapti
     },
     async counts() {
       const found = await pods();
-      return subsets.map(({ name }) => found.filter((each) => domainOf(each) === name).length);
+      return subsets.map(({ name }) => found.filter((each) => subsetNameOf(each) === name).length);
     },
     async reserved() {
       const found = (await pods()).filter((each) => markOf(each) === 'true');
-      return subsets.map(({ name }) => found.filter((each) => domainOf(each) === name).length);
+      return subsets.map(({ name }) => found.filter((each) => subsetNameOf(each) === name).length);
     },
     async images() {
       return [...new Set((await pods()).map((each) => each.spec?.containers[0]?.image))];
@@ -75,7 +75,7 @@ async function refuse({ client }: TestCluster, { metadata: { name = '', namespac
 test('unschedulable Pods move to later subsets, and return when there is capacity', async () => {
   const subsets = [{ name: 'a', maxReplicas: 2 }, { name: 'b', maxReplicas: 2 }, { name: 'c' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 10 };
-  const world = await startDomains(subsets, 3, times);
+  const world = await startSubsets(subsets, 3, times);
   await using _ = world.cluster;
   world.withRoom.delete('b');
   await world.pass(5);
@@ -104,7 +104,7 @@ test('unschedulable Pods move to later subsets, and return when there is capacit
 test('a minimum is kept even if Pods are unschedulable', async () => {
   const subsets = [{ name: 'a', minReplicas: 1, maxReplicas: 2 }, { name: 'b' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 20 };
-  const world = await startDomains(subsets, 3, times);
+  const world = await startSubsets(subsets, 3, times);
   await using _ = world.cluster;
   world.withRoom.delete('a');
   await world.pass(13);
@@ -123,7 +123,7 @@ test('a minimum is kept even if Pods are unschedulable', async () => {
 test('reserved Pods stay pending, and their replacements are deleted when they are proven', async () => {
   const subsets = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 1, reserveUnschedulablePods: true };
-  const world = await startDomains(subsets, 2, times);
+  const world = await startSubsets(subsets, 2, times);
   await using _ = world.cluster;
   world.withRoom.delete('a');
   world.withRoom.delete('b');
@@ -161,7 +161,7 @@ test('reserved Pods stay pending, and their replacements are deleted when they a
 test("Pods of a subset's minimum stay pending there, and get replacements", async () => {
   const subsets = [{ name: 'a', minReplicas: 1 }, { name: 'b', minReplicas: 1 }, { name: 'c' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 1, reserveUnschedulablePods: true };
-  const world = await startDomains(subsets, 2, times);
+  const world = await startSubsets(subsets, 2, times);
   await using _ = world.cluster;
   world.withRoom.delete('a');
   world.withRoom.delete('b');

@@ -5,17 +5,20 @@ import type { SubsetTemplate } from '@kruise/api/kruise/uniteddeployment';
 import type { CreateAction } from '@kruise/client/actions';
 import { revisionHashLabel } from '@kruise/machinery/controller-revision';
 import { stringifySorted } from '@kruise/values/go-json';
-import { deploymentOf, sortNamed, templateFor } from './fixtures.ts';
-import { chartCourse } from './revisions.ts';
-import { sortOf, sorts } from './sorts.ts';
+import { deploymentOf, findWorkloadType, templateFor } from './fixtures.ts';
+import { planRevisions } from './revisions.ts';
+import { workloadTypeOf, workloadTypes } from './sorts.ts';
 
 /** Plans the revisions of a UnitedDeployment with a template and a history. */
-function courseOf(template: SubsetTemplate, revisions: readonly ControllerRevision[] = []) {
-  return chartCourse(deploymentOf({ template }), sortOf(template)!, { revisions, findRevision: () => undefined });
+function planFor(template: SubsetTemplate, revisions: readonly ControllerRevision[] = []) {
+  return planRevisions(deploymentOf({ template }), workloadTypeOf(template)!, {
+    revisions,
+    findRevision: () => undefined,
+  });
 }
 
 function madeFor(template: SubsetTemplate): ControllerRevision {
-  const [creation] = courseOf(template).actions;
+  const [creation] = planFor(template).actions;
   return (creation as CreateAction).object as ControllerRevision;
 }
 
@@ -28,59 +31,59 @@ const metaText = '{"creationTimestamp":null,"labels":{"app":"web"}}';
 const selectorText = '{"matchLabels":{"app":"web"}}';
 
 /** Encoded as by OpenKruise v1.9.0. */
-const texts: readonly { sort: string; spec?: object; text: string }[] = [
+const texts: readonly { workloadType: string; spec?: object; text: string }[] = [
   {
-    sort: 'StatefulSet',
+    workloadType: 'StatefulSet',
     spec: { ordinals: {}, persistentVolumeClaimRetentionPolicy: {}, minReadySeconds: 0, unknown: 1 },
     text: `{"ordinals":{"start":0},"persistentVolumeClaimRetentionPolicy":{},"selector":${selectorText},"serviceName":"","template":${podText},"updateStrategy":{}}`,
   },
   {
-    sort: 'AdvancedStatefulSet',
+    workloadType: 'AdvancedStatefulSet',
     spec: { reserveOrdinals: [1, '3-4'] },
     text: `{"reserveOrdinals":[1,"3-4"],"selector":${selectorText},"template":${podText},"updateStrategy":{},"volumeClaimUpdateStrategy":{}}`,
   },
   {
-    sort: 'CloneSet',
+    workloadType: 'CloneSet',
     spec: { scaleStrategy: { enablePVCReuse: false }, updateStrategy: { rollingUpdate: {} } },
     text: `{"scaleStrategy":{},"selector":${selectorText},"template":${podText},"updateStrategy":{"rollingUpdate":{}}}`,
   },
   {
-    sort: 'Deployment',
+    workloadType: 'Deployment',
     text: `{"selector":${selectorText},"strategy":{},"template":${podText}}`,
   },
 ];
-for (const { sort, spec = {}, text } of texts) {
-  test(`the revision of a template of ${sort}s has Go's encoding`, () => {
-    const { template } = sortNamed(sort);
-    const { data } = madeFor(templateFor(sortNamed(sort), { template: podTemplate, ...spec }));
+for (const { workloadType, spec = {}, text } of texts) {
+  test(`the revision of a template of ${workloadType}s has Go's encoding`, () => {
+    const { template } = findWorkloadType(workloadType);
+    const { data } = madeFor(templateFor(findWorkloadType(workloadType), { template: podTemplate, ...spec }));
     const whole = `{"spec":{"template":{"$patch":"replace","${template}":{"metadata":${metaText},"spec":${text}}}}}`;
     assert.equal(stringifySorted(data), whole);
   });
 }
 
-for (const sort of sorts) {
-  const isClone = sort.name === 'CloneSet';
-  test(`the revision of a template of ${sort.name}s has ${isClone ? 'the hash for its only label' : 'its labels'}`, () => {
-    const { labels = {} } = madeFor(templateFor(sort)).metadata;
+for (const workloadType of workloadTypes) {
+  const isClone = workloadType.name === 'CloneSet';
+  test(`the revision of a template of ${workloadType.name}s has ${isClone ? 'the hash for its only label' : 'its labels'}`, () => {
+    const { labels = {} } = madeFor(templateFor(workloadType)).metadata;
     assert.deepEqual(Object.keys(labels).sort(), isClone ? [revisionHashLabel] : ['app', revisionHashLabel]);
   });
 
-  test(`the second revision of a template of ${sort.name}s has the number ${isClone ? 1 : 2}`, () => {
-    const [first, second] = [{}, { revisionHistoryLimit: 5 }].map((spec) => templateFor(sort, spec)) as [
+  test(`the second revision of a template of ${workloadType.name}s has the number ${isClone ? 1 : 2}`, () => {
+    const [first, second] = [{}, { revisionHistoryLimit: 5 }].map((spec) => templateFor(workloadType, spec)) as [
       SubsetTemplate,
       SubsetTemplate,
     ];
     const former = { ...madeFor(first), revision: 1 };
-    const [creation] = courseOf(second, [former]).actions;
+    const [creation] = planFor(second, [former]).actions;
     const latter = (creation as CreateAction).object as ControllerRevision;
     assert.equal(latter.revision, isClone ? 1 : 2);
-    const back = courseOf(first, [former, latter]);
+    const back = planFor(first, [former, latter]);
     assert.deepEqual([back.update, back.actions.length], [former.metadata.name, isClone ? 0 : 1]);
   });
 }
 
 test('an existing revision in another encoding is reused', () => {
-  const template = templateFor(sortNamed('AdvancedStatefulSet'));
+  const template = templateFor(findWorkloadType('AdvancedStatefulSet'));
   const made = madeFor(template);
   const { spec } = JSON.parse(
     stringifySorted(made.data)
@@ -88,16 +91,16 @@ test('an existing revision in another encoding is reused', () => {
       .replace('"volumeClaimUpdateStrategy":{}', '"minReadySeconds":0'),
   );
   const former: ControllerRevision = { ...made, metadata: { ...made.metadata, name: 'web-former' }, data: { spec } };
-  const { actions, update } = courseOf(template, [former]);
+  const { actions, update } = planFor(template, [former]);
   assert.deepEqual([actions, update], [[], 'web-former']);
-  const other = templateFor(sortNamed('AdvancedStatefulSet'), { minReadySeconds: 1, serviceName: 'x' });
-  assert.notEqual(courseOf(other, [former]).update, 'web-former');
+  const other = templateFor(findWorkloadType('AdvancedStatefulSet'), { minReadySeconds: 1, serviceName: 'x' });
+  assert.notEqual(planFor(other, [former]).update, 'web-former');
 });
 
 test('an invalid revision is ignored', () => {
-  const template = templateFor(sortNamed('Deployment'));
+  const template = templateFor(findWorkloadType('Deployment'));
   const made = madeFor(template);
   const odd = { spec: { template: { deploymentTemplate: 'x', $patch: 'replace' } } };
   const strange = { ...made, metadata: { ...made.metadata, name: 'web-strange' }, data: odd };
-  assert.equal(courseOf(template, [strange]).update, made.metadata.name);
+  assert.equal(planFor(template, [strange]).update, made.metadata.name);
 });

@@ -7,17 +7,17 @@ import { revisionActions } from '@kruise/controlplane/controllers/statefulset/hi
 import { claimsOf } from '@kruise/machinery/claims';
 import {
   compareRevisions,
-  inGoOrder,
   planRevision,
   type RevisionContent,
   type RevisionPlan,
+  toGoOrder,
 } from '@kruise/machinery/controller-revision';
 import { isObject, isSame, type JsonObject } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { DecodeError } from '@kruise/schema/codec';
 import { memoize } from '../../memoize.ts';
-import { type Sort, templateOf } from './sorts.ts';
+import { templateOf, type WorkloadType } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
 
 export type RevisionsObserved = {
@@ -27,7 +27,7 @@ export type RevisionsObserved = {
   readonly findRevision: (name: string) => ControllerRevision | undefined;
 };
 
-export type Course = {
+export type PlannedRevisions = {
   /** Names of the current revision and of the update revision. */
   readonly current: string;
   readonly update: string;
@@ -40,17 +40,23 @@ export type Course = {
  * ever deleted. Labels and numbers are the same here, since other programs read them. Revisions beyond the limit are
  * deleted anyway.
  */
-export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: RevisionsObserved): Course {
+export function planRevisions(
+  owner: UnitedDeployment,
+  workloadType: WorkloadType,
+  observed: RevisionsObserved,
+): PlannedRevisions {
   const selector = selectorOf(owner.spec.selector);
   const claims = claimsOf(
     owner,
     observed.revisions,
     (revision) => isControlledBy(revision, owner) || selector.matches(revision.metadata.labels),
   );
-  const content = contentOf(owner, sort, claims.claimed);
+  const content = contentOf(owner, workloadType, claims.claimed);
   const plan = planRevision(owner, {
     // Without the rest of its history a revision is neither numbered after the others nor renumbered when it is reused.
-    history: sort.labelsRevisions ? claims.claimed : claims.claimed.filter(({ data }) => isSame(data, content.data)),
+    history: workloadType.labelsRevisions
+      ? claims.claimed
+      : claims.claimed.filter(({ data }) => isSame(data, content.data)),
     content,
     collisionCount: owner.status?.collisionCount,
     find: observed.findRevision,
@@ -61,7 +67,7 @@ export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: Revis
   return {
     current: isKnown ? currentRevision : update,
     update,
-    actions: [...claimActions(owner, claims), ...revisionActions(plan), ...truncate(owner, claims.claimed, plan)],
+    actions: [...claimActions(owner, claims), ...revisionActions(plan), ...pruneRevisions(owner, claims.claimed, plan)],
   };
 }
 
@@ -69,14 +75,18 @@ function nameOf({ metadata }: ControllerRevision): string {
   return metadata.name ?? '';
 }
 
-const dataOf = memoize((template: object) => inGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
+const dataOf = memoize((template: object) => toGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
 
 /**
  * Returns the revision content of the current template. An existing revision with an equal template provides its data.
  */
-function contentOf({ spec }: UnitedDeployment, sort: Sort, history: readonly ControllerRevision[]): RevisionContent {
+function contentOf(
+  { spec }: UnitedDeployment,
+  workloadType: WorkloadType,
+  history: readonly ControllerRevision[],
+): RevisionContent {
   const template = wholeTemplate(spec.template ?? {});
-  const labels = sort.labelsRevisions ? templateOf(template, sort).metadata?.labels : undefined;
+  const labels = workloadType.labelsRevisions ? templateOf(template, workloadType).metadata?.labels : undefined;
   const equal = history.toSorted(compareRevisions).findLast(({ data }) => isSame(templateIn(data), template));
   // The data has a template, so it is an object.
   return { data: (equal?.data as JsonObject | undefined) ?? dataOf(template), labels };
@@ -103,7 +113,7 @@ const restored = memoize((data: JsonObject): SubsetTemplate | undefined => {
 });
 
 /** Prunes the oldest revisions beyond the limit, except for the current and the update revision. */
-function truncate(
+function pruneRevisions(
   { spec, status }: UnitedDeployment,
   history: readonly ControllerRevision[],
   plan: RevisionPlan,

@@ -53,6 +53,6 @@ function orElse(share: IntOrString | undefined, total: number, absent: number): 
 }
 
 /** Returns the minimum and the maximum replicas of a subset. An invalid value that passed admission counts as 0. */
-export function boundsOf({ minReplicas, maxReplicas }: Subset, total: number): { least: number; most: number } {
-  return { least: orElse(minReplicas, total, 0), most: orElse(maxReplicas, total, unlimited) };
+export function boundsOf({ minReplicas, maxReplicas }: Subset, total: number): { min: number; max: number } {
+  return { min: orElse(minReplicas, total, 0), max: orElse(maxReplicas, total, unlimited) };
 }

@@ -34,7 +34,7 @@ export type Workload = KubernetesObject & {
 
 export type WorkloadTemplate = { readonly metadata?: ObjectMeta; readonly spec: WorkloadSpec };
 
-export type Sort = {
+export type WorkloadType = {
   /** Name in events and messages. */
   readonly name: string;
   readonly kind: Kind;
@@ -67,7 +67,7 @@ function isRolling({ type }: Strategy): boolean {
 }
 
 /** All workload types. Where the spec has several templates, the first type in this list applies. */
-export const sorts: readonly Sort[] = [
+export const workloadTypes: readonly WorkloadType[] = [
   {
     name: 'StatefulSet',
     kind: builtinStatefulSet,
@@ -109,18 +109,20 @@ export const sorts: readonly Sort[] = [
 ];
 
 /** Returns the workload type of a template; undefined where there is none. */
-export function sortOf(template: SubsetTemplate | undefined): Sort | undefined {
-  return sorts.find((sort) => template?.[sort.template] != null);
+export function workloadTypeOf(template: SubsetTemplate | undefined): WorkloadType | undefined {
+  return workloadTypes.find((workloadType) => template?.[workloadType.template] != null);
 }
 
 /** Returns the type of a workload. */
-export function sortOfWorkload({ apiVersion, kind }: Workload): Sort {
+export function typeOfWorkload({ apiVersion, kind }: Workload): WorkloadType {
   // Only workloads of these types are read.
-  return sorts.find((sort) => sort.kind.kind === kind && apiVersionOf(sort.kind) === apiVersion)!;
+  return workloadTypes.find(
+    (workloadType) => workloadType.kind.kind === kind && apiVersionOf(workloadType.kind) === apiVersion,
+  )!;
 }
 
 /** Returns the template of a type, which must exist. */
-export function templateOf(template: SubsetTemplate, sort: Sort): WorkloadTemplate {
+export function templateOf(template: SubsetTemplate, workloadType: WorkloadType): WorkloadTemplate {
   // The templates of all types have these common fields.
-  return template[sort.template] as WorkloadTemplate;
+  return template[workloadType.template] as WorkloadTemplate;
 }

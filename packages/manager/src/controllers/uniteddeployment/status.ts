@@ -12,34 +12,38 @@ import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { codecOf } from '@kruise/schema/codec';
 import { formatTime, type Instant } from '@kruise/values/time';
 import type { Assessment, Schedulable } from './assess.ts';
-import type { Course } from './revisions.ts';
+import type { PlannedRevisions } from './revisions.ts';
 import { isReserving } from './strategy.ts';
 import type { ExistingSubset, ExistingSubsets } from './subsets.ts';
 
 /** Status of the last reconcile, with entries for new subsets and the condition of the current update. */
-export type Told = {
+export type ReportedStatus = {
   /** One entry for each subset, including removed subsets, in the order of their creation. */
   readonly subsetStatuses: readonly UnitedDeploymentSubsetStatus[];
   readonly conditions: readonly UnitedDeploymentCondition[];
 };
 
-export function whatIsTold(owner: UnitedDeployment, course: Course, now: Instant): Told {
-  const conditions = withUpdated(owner.status?.conditions ?? [], course, now);
-  return { subsetStatuses: withNewDomains(owner, now), conditions };
+export function reportedStatusOf(
+  owner: UnitedDeployment,
+  plannedRevisions: PlannedRevisions,
+  now: Instant,
+): ReportedStatus {
+  const conditions = withUpdated(owner.status?.conditions ?? [], plannedRevisions, now);
+  return { subsetStatuses: withNewSubsets(owner, now), conditions };
 }
 
-function withNewDomains({ spec, status }: UnitedDeployment, now: Instant): readonly UnitedDeploymentSubsetStatus[] {
+function withNewSubsets({ spec, status }: UnitedDeployment, now: Instant): readonly UnitedDeploymentSubsetStatus[] {
   const present = status?.subsetStatuses ?? [];
   const { subsets = [], scheduleStrategy } = spec.topology ?? {};
   const known = new Set(present.map(({ name }) => name));
   // A subset that is added to others must first prove that its Pods are schedulable. If all subsets are new, there is
   // no other subset for replacement Pods.
-  const isDoubtful = present.length > 0 && isReserving(scheduleStrategy);
+  const isUnproven = present.length > 0 && isReserving(scheduleStrategy);
   const message = 'newly-created subsets in reservation strategy';
-  const doubt = { status: 'False', reason: 'created', message } as const;
+  const unproven = { status: 'False', reason: 'created', message } as const;
   const added = subsets
     .filter(({ name }) => !known.has(name))
-    .map(({ name }) => (isDoubtful ? withSchedulable({ name }, doubt, now) : { name }));
+    .map(({ name }) => (isUnproven ? withSchedulable({ name }, unproven, now) : { name }));
   return [...present, ...added];
 }
 
@@ -62,17 +66,17 @@ function withSchedulable(
 /** Sets the condition that reports an update of the template; reason and message change only with the status. */
 function withUpdated(
   conditions: readonly UnitedDeploymentCondition[],
-  { current, update }: Course,
+  { current, update }: PlannedRevisions,
   now: Instant,
 ): readonly UnitedDeploymentCondition[] {
   const status = current === update ? 'True' : 'False';
   const known = conditions.find(({ type }) => type === 'UnitedDeploymentUpdated');
   if (known?.status === status) return conditions;
-  const told =
+  const reported =
     status === 'True'
       ? { reason: 'UnitedDeploymentRevisionUpdated', message: `updated to revision ${update}` }
       : { reason: 'UnitedDeploymentRevisionUpdating', message: `updating to revision ${update}` };
-  return withCondition(conditions, { type: 'UnitedDeploymentUpdated', status, ...told }, now);
+  return withCondition(conditions, { type: 'UnitedDeploymentUpdated', status, ...reported }, now);
 }
 
 /** Sets a condition; a condition with the same status and reason is not changed. */
@@ -90,7 +94,7 @@ function withCondition(
 
 /** Results of a UnitedDeployment reconcile. */
 export type Findings = {
-  readonly course: Course;
+  readonly plannedRevisions: PlannedRevisions;
   readonly subsets: ExistingSubsets;
   readonly assessments: ReadonlyMap<string, Assessment>;
   readonly replicas: ReadonlyMap<string, number>;
@@ -103,11 +107,11 @@ const statuses = codecOf(unitedDeploymentStatus);
 
 export function statusOf(
   { metadata, spec, status: former }: UnitedDeployment,
-  told: Told,
+  reported: ReportedStatus,
   findings: Findings,
   now: Instant,
 ): UnitedDeploymentStatus {
-  const { course, subsets, assessments } = findings;
+  const { plannedRevisions, subsets, assessments } = findings;
   const sum = (figure: (subset: ExistingSubset) => number) =>
     [...subsets.values()].reduce((some, subset) => some + figure(subset), 0);
   const reservedOf = ({ name }: ExistingSubset) => assessments.get(name)?.reservedPods ?? 0;
@@ -127,12 +131,12 @@ export function statusOf(
     readyReplicas: sum(({ readyReplicas }) => readyReplicas),
     updatedReplicas: sum(({ updatedReplicas }) => updatedReplicas),
     updatedReadyReplicas,
-    currentRevision: isUpdated ? course.update : former?.currentRevision || course.current,
-    updatedRevision: course.update,
+    currentRevision: isUpdated ? plannedRevisions.update : former?.currentRevision || plannedRevisions.current,
+    updatedRevision: plannedRevisions.update,
     labelSelector: isReserving(spec.topology?.scheduleStrategy) ? `${selector},${reservedPodLabel}=false` : selector,
-    subsetStatuses: told.subsetStatuses.map((status) => subsetStatus(status, findings, now)),
+    subsetStatuses: reported.subsetStatuses.map((status) => subsetStatus(status, findings, now)),
     // Nothing reports workload failures.
-    conditions: withProgress(told.conditions, findings, now).filter(({ type }) => type !== 'SubsetFailure'),
+    conditions: withProgress(reported.conditions, findings, now).filter(({ type }) => type !== 'SubsetFailure'),
   });
 }
 

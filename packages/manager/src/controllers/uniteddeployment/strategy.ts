@@ -14,11 +14,11 @@ export function isReserving(strategy: Strategy): boolean {
 }
 
 /** Returns the time that a Pod may be pending. */
-export function patienceMs(strategy: Strategy): number {
+export function pendingTimeoutMs(strategy: Strategy): number {
   return (strategy?.adaptive?.rescheduleCriticalSeconds ?? 30) * 1000;
 }
 
 /** Returns the time that a subset counts as unschedulable, or that a Pod needs to be ready to be proven. */
-export function probationMs(strategy: Strategy): number {
+export function unschedulableDurationMs(strategy: Strategy): number {
   return (strategy?.adaptive?.unschedulableDuration ?? 300) * 1000;
 }

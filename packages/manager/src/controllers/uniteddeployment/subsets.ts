@@ -8,7 +8,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
-import type { Sort, Workload } from './sorts.ts';
+import type { Workload, WorkloadType } from './sorts.ts';
 
 /** A subset with a workload. */
 export type ExistingSubset = {
@@ -36,7 +36,7 @@ export type Found = {
   readonly claims: Claims<Workload>;
   readonly byName: ReadonlyMap<string, Workload>;
   /** Duplicate workloads of a subset. */
-  readonly surplus: readonly Workload[];
+  readonly duplicates: readonly Workload[];
 };
 
 /**
@@ -46,14 +46,14 @@ export type Found = {
 export function findWorkloads(owner: UnitedDeployment, candidates: readonly Workload[]): Found | string {
   const selector = selectorOf(owner.spec.selector);
   const matching = candidates.filter(({ metadata }) => selector.matches(metadata.labels));
-  const lost = matching.find((workload) => isControlledBy(workload, owner) && !subsetNameOf(workload));
-  if (lost) return faultOf(lost);
+  const unnamed = matching.find((workload) => isControlledBy(workload, owner) && !subsetNameOf(workload));
+  if (unnamed) return faultOf(unnamed);
   const claims = claimsOf(owner, matching, (workload) => subsetNameOf(workload) !== '');
   const groups = Map.groupBy(claims.claimed.toSorted(compareWorkloads), subsetNameOf);
   return {
     claims,
     byName: new Map([...groups].map(([name, [first]]) => [name, first!])),
-    surplus: [...groups.values()].flatMap(([, ...others]) => others),
+    duplicates: [...groups.values()].flatMap(([, ...others]) => others),
   };
 }
 
@@ -80,7 +80,12 @@ function compareWorkloads(a: Workload, b: Workload): number {
 /** Counts the Pods of a subset by revision. */
 export function subsetOf(
   name: string,
-  { sort, workload, pods, revision }: { sort: Sort; workload: Workload; pods: readonly Pod[]; revision: string },
+  {
+    workloadType,
+    workload,
+    pods,
+    revision,
+  }: { workloadType: WorkloadType; workload: Workload; pods: readonly Pod[]; revision: string },
 ): ExistingSubset {
   const active = pods.filter(isPodActive);
   const updated = active.filter((pod) => revisionOf(pod) === revision);
@@ -90,7 +95,7 @@ export function subsetOf(
     workload,
     pods,
     replicas: workload.spec?.replicas ?? 0,
-    partition: sort.partitionOf(workload, pods),
+    partition: workloadType.partitionOf(workload, pods),
     statusReplicas: workload.status?.replicas ?? 0,
     readyReplicas: workload.status?.readyReplicas ?? 0,
     updatedReplicas: updated.length,

@@ -19,7 +19,7 @@ const member = (spec: ObjectNode) =>
   s.pointer(s.object({ metadata: s.optional(objectMeta, ''), spec: s.required(spec, '') }), '');
 
 /** Returns the spec schema of an OpenKruise workload, with typed Pod and volume claim templates. */
-const lookedInto = ({ fields }: ObjectNode) =>
+const withTypedTemplates = ({ fields }: ObjectNode) =>
   s.object({
     ...fields,
     template: s.required(podTemplateSpec, ''),
@@ -28,8 +28,8 @@ const lookedInto = ({ fields }: ObjectNode) =>
 
 const whole = s.object({
   statefulSetTemplate: member(builtinStatefulSetSpec),
-  advancedStatefulSetTemplate: member(lookedInto(statefulSetSpec)),
-  cloneSetTemplate: member(lookedInto(cloneSetSpecAsWritten)),
+  advancedStatefulSetTemplate: member(withTypedTemplates(statefulSetSpec)),
+  cloneSetTemplate: member(withTypedTemplates(cloneSetSpecAsWritten)),
   deploymentTemplate: member(deploymentSpec),
 });
 

@@ -13,7 +13,7 @@ const made = newRevision(deploymentOf(), { data: {} }, { revision: 1 });
 const revision = made.metadata.name ?? '';
 
 /** Returns the keys that a Pod change enqueues. */
-function wokenBy(object: Pod, previous?: Pod, cause: 'event' | 'initial' = 'event'): readonly string[] {
+function keysFor(object: Pod, previous?: Pod, cause: 'event' | 'initial' = 'event'): readonly string[] {
   const revisions = createObjectStore<ControllerRevision>();
   revisions.set(keyOf(made), made);
   // The revision of a Pod determines its UnitedDeployment.
@@ -25,20 +25,20 @@ const pod = podOf('p', { revision });
 const annotated = { ...pod, metadata: { ...pod.metadata, annotations: { x: 'y' } } };
 const plain: Pod = { ...pod, metadata: { ...pod.metadata, labels: { app: 'web' } } };
 
-const cases: readonly { is: string; object: Pod; previous?: Pod; isWoken: boolean }[] = [
-  { is: 'a new Pod', object: pod, isWoken: true },
-  { is: 'a Pod that becomes ready', object: podOf('p', { revision, ready: 1 }), previous: pod, isWoken: true },
-  { is: 'an unschedulable Pod', object: podOf('p', { revision, isPending: true }), previous: pod, isWoken: true },
-  { is: 'a terminating Pod', object: podOf('p', { revision, isLeaving: true }), previous: pod, isWoken: true },
-  { is: 'a Pod with a new label', object: podOf('p', { revision, mark: 'true' }), previous: pod, isWoken: true },
-  { is: 'a Pod with a new annotation', object: annotated, previous: pod, isWoken: false },
-  { is: 'a Pod of another owner', object: plain, isWoken: false },
-  { is: 'a Pod of a revision that is gone', object: podOf('p', { revision: 'gone' }), isWoken: false },
+const cases: readonly { is: string; object: Pod; previous?: Pod; isEnqueued: boolean }[] = [
+  { is: 'a new Pod', object: pod, isEnqueued: true },
+  { is: 'a Pod that becomes ready', object: podOf('p', { revision, ready: 1 }), previous: pod, isEnqueued: true },
+  { is: 'an unschedulable Pod', object: podOf('p', { revision, isPending: true }), previous: pod, isEnqueued: true },
+  { is: 'a terminating Pod', object: podOf('p', { revision, isTerminating: true }), previous: pod, isEnqueued: true },
+  { is: 'a Pod with a new label', object: podOf('p', { revision, mark: 'true' }), previous: pod, isEnqueued: true },
+  { is: 'a Pod with a new annotation', object: annotated, previous: pod, isEnqueued: false },
+  { is: 'a Pod of another owner', object: plain, isEnqueued: false },
+  { is: 'a Pod of a revision that is gone', object: podOf('p', { revision: 'gone' }), isEnqueued: false },
 ];
-for (const { is, object, previous, isWoken } of cases) {
-  test(`${is} ${isWoken ? 'enqueues' : 'does not enqueue'} its UnitedDeployment`, () => {
-    assert.deepEqual(wokenBy(object, previous), isWoken ? ['default/web'] : []);
+for (const { is, object, previous, isEnqueued } of cases) {
+  test(`${is} ${isEnqueued ? 'enqueues' : 'does not enqueue'} its UnitedDeployment`, () => {
+    assert.deepEqual(keysFor(object, previous), isEnqueued ? ['default/web'] : []);
   });
 }
 
-test('initial Pods enqueue nothing', () => assert.deepEqual(wokenBy(pod, undefined, 'initial'), []));
+test('initial Pods enqueue nothing', () => assert.deepEqual(keysFor(pod, undefined, 'initial'), []));

@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Subset } from '@kruise/api/kruise/uniteddeployment';
-import { deploymentOf, podTemplate, sortNamed, templateFor, workloadOf } from './fixtures.ts';
-import { type Sort, sorts, type Workload } from './sorts.ts';
+import { deploymentOf, findWorkloadType, podTemplate, templateFor, workloadOf } from './fixtures.ts';
+import { type Workload, type WorkloadType, workloadTypes } from './sorts.ts';
 import { workloadFor } from './workload.ts';
 
-const cloneSets = sortNamed('CloneSet');
+const cloneSets = findWorkloadType('CloneSet');
 
 function made(
   subset: Partial<Subset> = {},
-  { sort = cloneSets, spec = {}, present, maxUnavailable }: Options = {},
+  { workloadType = cloneSets, spec = {}, present, maxUnavailable }: Options = {},
 ): Workload {
-  const owner = deploymentOf({ template: templateFor(sort, spec) });
+  const owner = deploymentOf({ template: templateFor(workloadType, spec) });
   const whole: Subset = { name: 'a', ...subset };
   const target = { subset: whole, revision: 'web-1', replicas: 3, partition: 2 };
-  return workloadFor(owner, sort, maxUnavailable === undefined ? target : { ...target, maxUnavailable }, present);
+  return workloadFor(
+    owner,
+    workloadType,
+    maxUnavailable === undefined ? target : { ...target, maxUnavailable },
+    present,
+  );
 }
 
 type Options = {
-  readonly sort?: Sort;
+  readonly workloadType?: WorkloadType;
   readonly spec?: object;
   readonly present?: Workload;
   readonly maxUnavailable?: number;
@@ -31,16 +36,16 @@ const required = (...terms: readonly object[]) => ({
   nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
 });
 
-for (const sort of sorts) {
-  test(`a ${sort.name} of a subset has the labels of its owner and subset, and so do its Pods`, () => {
-    const workload = made({}, { sort });
+for (const workloadType of workloadTypes) {
+  test(`a ${workloadType.name} of a subset has the labels of its owner and subset, and so do its Pods`, () => {
+    const workload = made({}, { workloadType });
     const { metadata, spec } = workload;
     const marks = {
       app: 'web',
       'apps.kruise.io/subset-name': 'a',
       'apps.kruise.io/controller-revision-hash': 'web-1',
     };
-    assert.equal(workload.kind, sort.kind.kind);
+    assert.equal(workload.kind, workloadType.kind.kind);
     assert.deepEqual([metadata.generateName, metadata.namespace], ['web-a-', 'default']);
     assert.deepEqual([metadata.labels, metadata.annotations], [marks, { 'apps.kruise.io/subset-patch': '' }]);
     assert.deepEqual(metadata.ownerReferences, [
@@ -60,21 +65,21 @@ for (const sort of sorts) {
 }
 
 test('a partition is set where the type has one, and an OnDelete strategy stays', () => {
-  const strategies = sorts.map((sort) => made({}, { sort }).spec?.[sort.strategy]);
+  const strategies = workloadTypes.map((workloadType) => made({}, { workloadType }).spec?.[workloadType.strategy]);
   const rollingUpdate = { partition: 2 };
   assert.deepEqual(strategies, [{ type: 'RollingUpdate', rollingUpdate }, { rollingUpdate }, { rollingUpdate }, {}]);
   const onDelete = { updateStrategy: { type: 'OnDelete' } };
-  const numbered = [sortNamed('StatefulSet'), sortNamed('AdvancedStatefulSet')];
-  for (const sort of numbered) {
-    assert.deepEqual(made({}, { sort, spec: onDelete }).spec?.updateStrategy, { type: 'OnDelete' });
+  const numbered = [findWorkloadType('StatefulSet'), findWorkloadType('AdvancedStatefulSet')];
+  for (const workloadType of numbered) {
+    assert.deepEqual(made({}, { workloadType, spec: onDelete }).spec?.updateStrategy, { type: 'OnDelete' });
   }
 });
 
 test('maxUnavailable is overridden during an update, but not with the strategy Recreate', () => {
   const rolling = made({}, { maxUnavailable: 3 }).spec?.updateStrategy?.rollingUpdate;
   assert.deepEqual(rolling, { partition: 2, maxUnavailable: 3 });
-  const sort = sortNamed('Deployment');
-  const recreated = made({}, { sort, spec: { strategy: { type: 'Recreate' } }, maxUnavailable: 3 });
+  const workloadType = findWorkloadType('Deployment');
+  const recreated = made({}, { workloadType, spec: { strategy: { type: 'Recreate' } }, maxUnavailable: 3 });
   assert.deepEqual(recreated.spec?.strategy, { type: 'Recreate' });
 });
 

@@ -11,7 +11,7 @@ import { apiVersionOf } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import { stringifySorted } from '@kruise/values/go-json';
 import { validateDns1123Subdomain, validatePrefix } from '@kruise/values/names';
-import { type Sort, templateOf, type Workload, type WorkloadSpec } from './sorts.ts';
+import { templateOf, type Workload, type WorkloadSpec, type WorkloadType } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
 
 /** Desired state of a subset's workload. */
@@ -29,16 +29,21 @@ export type Target = {
  * Builds the workload of a subset, new or from the existing workload, which keeps its labels and annotations. Throws
  * where the patch of the subset is invalid.
  */
-export function workloadFor(owner: UnitedDeployment, sort: Sort, target: Target, present?: Workload): Workload {
+export function workloadFor(
+  owner: UnitedDeployment,
+  workloadType: WorkloadType,
+  target: Target,
+  present?: Workload,
+): Workload {
   const { subset, revision } = target;
-  const { metadata: given } = templateOf(wholeTemplate(owner.spec.template ?? {}), sort);
+  const { metadata: given } = templateOf(wholeTemplate(owner.spec.template ?? {}), workloadType);
   const { matchLabels } = owner.spec.selector;
   const { namespace } = owner.metadata;
   const metadata = present?.metadata ?? (namespace === undefined ? {} : { namespace });
   const marks = { [unitedDeploymentRevisionLabel]: revision, [subsetNameLabel]: subset.name };
   return {
-    apiVersion: apiVersionOf(sort.kind),
-    kind: sort.kind.kind,
+    apiVersion: apiVersionOf(workloadType.kind),
+    kind: workloadType.kind.kind,
     ...present,
     metadata: {
       ...metadata,
@@ -47,7 +52,7 @@ export function workloadFor(owner: UnitedDeployment, sort: Sort, target: Target,
       annotations: { ...metadata.annotations, ...given?.annotations, [subsetPatchAnnotation]: patchText(subset) },
       ownerReferences: withOwner(metadata.ownerReferences, controllerReference(owner)),
     },
-    spec: specFor(owner, sort, target),
+    spec: specFor(owner, workloadType, target),
   };
 }
 
@@ -62,11 +67,11 @@ function namePrefix(owner: string, subset: string): string {
   return validatePrefix(validateDns1123Subdomain, prefix).length === 0 ? prefix : `${owner}-`;
 }
 
-function specFor(owner: UnitedDeployment, sort: Sort, target: Target): WorkloadSpec {
+function specFor(owner: UnitedDeployment, workloadType: WorkloadType, target: Target): WorkloadSpec {
   const { subset, replicas, partition, maxUnavailable } = target;
-  const { spec } = templateOf(wholeTemplate(owner.spec.template ?? {}), sort);
+  const { spec } = templateOf(wholeTemplate(owner.spec.template ?? {}), workloadType);
   const { selector } = owner.spec;
-  const strategy = sort.withPartition(spec[sort.strategy] ?? {}, partition);
+  const strategy = workloadType.withPartition(spec[workloadType.strategy] ?? {}, partition);
   const opened =
     maxUnavailable === undefined || strategy.type === 'Recreate'
       ? strategy
@@ -75,7 +80,7 @@ function specFor(owner: UnitedDeployment, sort: Sort, target: Target): WorkloadS
     ...spec,
     replicas,
     selector: { ...selector, matchLabels: { ...selector.matchLabels, [subsetNameLabel]: subset.name } },
-    [sort.strategy]: opened,
+    [workloadType.strategy]: opened,
     template: podTemplateFor(spec.template ?? {}, target),
   };
 }

@@ -11,10 +11,10 @@ import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
 import { createScaleTargets } from '@kruise/client/scale-targets';
 import type { Selector } from '@kruise/machinery/label-selector';
-import { isListed, whiteListIn } from '../../persistentpodstate/white-list.ts';
+import { isListed, readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
-import { type Asking, customTarget, type PodsInSight } from '../../workloadspread/custom-target.ts';
-import { filtered, type Target, usualKindOf, usualTarget } from '../../workloadspread/target.ts';
+import { type CachedPods, customTarget, type LiveReads } from '../../workloadspread/custom-target.ts';
+import { builtinKindOf, builtinTarget, filtered, type Target } from '../../workloadspread/target.ts';
 import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
 import { decide, type Observed } from './decide.ts';
 import {
@@ -27,7 +27,7 @@ import {
 } from './wake.ts';
 
 /** Observed state, with a live read of the workload where its kind is not cached. */
-type Sight = Observed & { readonly ask?: (asking: Asking) => Promise<Target | undefined> };
+type CachedState = Observed & { readonly readTarget?: (reader: LiveReads) => Promise<Target | undefined> };
 
 export function workloadSpreadController(settings: ManagerSettings): Controller {
   const kinds = createScaleTargets();
@@ -45,38 +45,38 @@ export function workloadSpreadController(settings: ManagerSettings): Controller 
     ],
     uses: [node],
     observe: (caches, key) => observe(caches, key, settings),
-    async fetch(sight: Sight, client, signal) {
-      if (!sight.ask) return sight;
-      const kind = await kinds.kindOf(client, sight.spread.spec.targetRef, signal);
-      if (kind) customKinds.see(kind);
-      return { ...sight, target: await sight.ask({ client, kinds, signal }) };
+    async fetch(cached: CachedState, client, signal) {
+      if (!cached.readTarget) return cached;
+      const kind = await kinds.kindOf(client, cached.spread.spec.targetRef, signal);
+      if (kind) customKinds.watchKind(kind);
+      return { ...cached, target: await cached.readTarget({ client, kinds, signal }) };
     },
     decide,
   });
 }
 
-function observe(caches: Caches, key: Key, settings: ManagerSettings): Sight | undefined {
+function observe(caches: Caches, key: Key, settings: ManagerSettings): CachedState | undefined {
   const spread = caches.of(workloadSpread).get(key);
   if (!spread?.spec.targetRef || isBeingDeleted(spread)) return undefined;
   const { targetRef } = spread.spec;
   const { namespace = '' } = spread.metadata;
-  const nodeNamed = (name: string) => caches.of(node).get(name);
+  const findNode = (name: string) => caches.of(node).get(name);
   const customWorkloads = customWorkloadsIn(caches, settings.namespace);
-  const kind = usualKindOf(targetRef);
+  const kind = builtinKindOf(targetRef);
   if (kind) {
-    const target = usualTarget(caches, kind, namespace, targetRef.name);
-    return { spread, nodeNamed, target: target && filtered(target, spread, customWorkloads) };
+    const target = builtinTarget(caches, kind, namespace, targetRef.name);
+    return { spread, findNode, target: target && filtered(target, spread, customWorkloads) };
   }
-  const isLikeStatefulSet = isListed(whiteListIn(caches, settings.namespace), targetRef);
-  const pods = podsInSight(caches, spread);
-  const ask = async (asking: Asking) => {
-    const target = await customTarget(asking, namespace, targetRef, { isLikeStatefulSet, pods });
+  const isLikeStatefulSet = isListed(readAllowlistFrom(caches, settings.namespace), targetRef);
+  const pods = podLister(caches, spread);
+  const readTarget = async (reader: LiveReads) => {
+    const target = await customTarget(reader, namespace, targetRef, { isLikeStatefulSet, pods });
     return target && filtered(target, spread, customWorkloads);
   };
-  return { spread, nodeNamed, target: undefined, ask };
+  return { spread, findNode, target: undefined, readTarget };
 }
 
-function podsInSight(caches: Caches, { metadata: { namespace = '' } }: WorkloadSpread): PodsInSight {
+function podLister(caches: Caches, { metadata: { namespace = '' } }: WorkloadSpread): CachedPods {
   const pods = caches.of(pod);
   const selectedBy = ({ matches }: Selector) =>
     pods.list({ namespace }).filter(({ metadata }) => matches(metadata.labels));

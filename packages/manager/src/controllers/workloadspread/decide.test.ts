@@ -251,7 +251,7 @@ for (const { when, spread, pods: present = [stuck('x', 6)], done: expected } of 
 }
 
 test('without a workload only capacity is reported', () => {
-  const { actions, status } = decide({ spread: spreadOf(), target: undefined, nodeNamed: () => undefined }, now);
+  const { actions, status } = decide({ spread: spreadOf(), target: undefined, findNode: () => undefined }, now);
   assert.deepEqual(actions, []);
   assert.deepEqual(status, {
     observedGeneration: 3,

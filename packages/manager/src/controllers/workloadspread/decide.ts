@@ -8,14 +8,14 @@ import type { Target } from '../../workloadspread/target.ts';
 import { deletionCosts } from './deletion-cost.ts';
 import { groupPods } from './groups.ts';
 import { mark } from './marks.ts';
-import { takeAway } from './reschedule.ts';
+import { deleteUnschedulable } from './reschedule.ts';
 import { tallyStatus } from './status.ts';
 
 export type Observed = {
   readonly spread: WorkloadSpread;
   /** Undefined where the workload does not exist. */
   readonly target: Target | undefined;
-  readonly nodeNamed: (name: string) => Node | undefined;
+  readonly findNode: (name: string) => Node | undefined;
 };
 
 /**
@@ -24,16 +24,16 @@ export type Observed = {
  */
 const podsPerMs = 10;
 
-export function decide({ spread, target, nodeNamed }: Observed, now: Instant): Decision<WorkloadSpreadStatus> {
+export function decide({ spread, target, findNode }: Observed, now: Instant): Decision<WorkloadSpreadStatus> {
   const { pods = [], replicas = 0, latestVersion } = target ?? {};
-  const { versions, adopted } = groupPods(spread, pods, { replicas, nodeNamed });
+  const { versions, adopted } = groupPods(spread, pods, { replicas, findNode });
   const costs = deletionCosts(spread, versions, { replicas, latestVersion });
   const marks = pods.flatMap((pod) => mark(spread, pod, adopted.get(pod), costs.get(pod)));
-  const { value: status, told, deadlines } = tallyStatus(spread, versions, replicas, now);
+  const { value: status, events, deadlines } = tallyStatus(spread, versions, replicas, now);
   // A subset that recovers does so for every version; the event is recorded once.
-  const news = new Map(told.map((event) => [event.message, event]));
+  const news = new Map(events.map((event) => [event.message, event]));
   return {
-    actions: [...marks, ...takeAway(spread, versions, now)],
+    actions: [...marks, ...deleteUnschedulable(spread, versions, now)],
     status,
     events: [...news.values()],
     // A deadline is exceeded only after its time.

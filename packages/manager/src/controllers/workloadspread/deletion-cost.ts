@@ -15,7 +15,7 @@ const noSubset = 'kruise.io/workloadspread-fake-subset-name';
 const unit = 100;
 
 /** Kinds of workloads that respect deletion costs. */
-const heedingKinds = ['CloneSet', 'Deployment', 'ReplicaSet'];
+const costAwareKinds = ['CloneSet', 'Deployment', 'ReplicaSet'];
 
 /**
  * Returns the deletion cost of each active Pod. The latest version scales in from the last subset. Older versions scale
@@ -29,20 +29,20 @@ export function deletionCosts(
 ): ReadonlyMap<Pod, Cost> {
   const costs = new Map<Pod, Cost>();
   const { subsets, targetRef } = spec;
-  if (!heedingKinds.includes(targetRef.kind) || latestVersion === undefined) return costs;
+  if (!costAwareKinds.includes(targetRef.kind) || latestVersion === undefined) return costs;
   const count = subsets.length;
-  for (const [version, { inSubset, elsewhere }] of versions) {
+  for (const [version, { inSubset, unassigned }] of versions) {
     for (const [index, { name, maxReplicas }] of subsets.entries()) {
       const rank = version === latestVersion ? index : count - 1 - index;
       const active = (inSubset.get(name) ?? []).filter(isPodActive);
       const most = maxReplicas === undefined ? active.length : wholePercentValue(maxReplicas, replicas, Math.ceil);
       const surplus = active.length - most;
-      const ranked = surplus > 0 ? rankForDeletion(active, { heedsCost: false }) : active;
+      const ranked = surplus > 0 ? rankForDeletion(active, { usesDeletionCost: false }) : active;
       for (const [place, pod] of ranked.entries()) {
         costs.set(pod, { subset: name, value: place < surplus ? -unit * (rank + 1) : unit * (count - rank) });
       }
     }
-    for (const pod of elsewhere.filter(isPodActive)) costs.set(pod, { subset: noSubset, value: -unit * (count + 1) });
+    for (const pod of unassigned.filter(isPodActive)) costs.set(pod, { subset: noSubset, value: -unit * (count + 1) });
   }
   return costs;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
-import { fitnessOf } from './fitness.ts';
+import { subsetScore } from './fitness.ts';
 import { nodeOf, podOf } from './fixtures.ts';
 
 const labelled = (key: string) => ({ matchExpressions: [{ key, operator: 'In' as const, values: ['yes'] }] });
@@ -45,6 +45,6 @@ const rows: {
 ];
 for (const { is, pod = asMade, subset: change, seats = 0, fits } of rows) {
   test(`a Pod that ${is} scores ${fits ?? 'not at all'}`, () => {
-    assert.equal(fitnessOf(pod, node, { ...subset, ...change }, seats), fits);
+    assert.equal(subsetScore(pod, node, { ...subset, ...change }, seats), fits);
   });
 }

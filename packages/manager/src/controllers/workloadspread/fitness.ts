@@ -14,13 +14,13 @@ import { bothOf } from '../../workloadspread/node-terms.ts';
  * Returns the score; a higher score is a better match. Undefined if the subset does not allow the Pod's node. Node
  * preferences count most, then whether the Pod matches the subset's patch, then whether the subset has capacity left.
  */
-export function fitnessOf(pod: Pod, node: Node, subset: WorkloadSpreadSubset, seats: number): number | undefined {
-  if (!isPossible(pod, node, subset)) return undefined;
+export function subsetScore(pod: Pod, node: Node, subset: WorkloadSpreadSubset, capacity: number): number | undefined {
+  if (!isAllowed(pod, node, subset)) return undefined;
   const preference = preferenceForNodes(subset.preferredNodeSelector)?.(node) ?? 0;
-  return 100 * preference + (isAsPatched(pod, subset) ? 10 : 0) + (seats > 0 ? 1 : 0);
+  return 100 * preference + (matchesPatch(pod, subset) ? 10 : 0) + (capacity > 0 ? 1 : 0);
 }
 
-function isPossible({ spec }: Pod, node: Node, { tolerations = [], requiredNodeSelector }: WorkloadSpreadSubset) {
+function isAllowed({ spec }: Pod, node: Node, { tolerations = [], requiredNodeSelector }: WorkloadSpreadSubset) {
   const tolerated = [...(spec?.tolerations ?? []), ...tolerations];
   if (node.spec?.taints?.some((taint) => !isTolerated(taint, tolerated))) return false;
   if (!requiredNodeSelector) return true;
@@ -29,7 +29,7 @@ function isPossible({ spec }: Pod, node: Node, { tolerations = [], requiredNodeS
 }
 
 /** Reports whether the patch of the subset would change nothing. Annotations are ignored: others write them as well. */
-function isAsPatched(pod: Pod, { patch }: WorkloadSpreadSubset): boolean {
+function matchesPatch(pod: Pod, { patch }: WorkloadSpreadSubset): boolean {
   if (!patch) return false;
   try {
     // Objects are plain JSON values with more specific types.

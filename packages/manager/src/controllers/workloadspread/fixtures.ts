@@ -120,5 +120,5 @@ export function observedOf(spread: WorkloadSpread, pods: readonly Pod[], world: 
   const latestVersion = 'latestVersion' in world ? world.latestVersion : 'versionIgnored';
   const object = { apiVersion: 'x/v1', kind: 'CloneSet', metadata: { name: 'web', uid: 'web' } };
   const target = { object, replicas, pods, ...(latestVersion === undefined ? {} : { latestVersion }) };
-  return { spread, target, nodeNamed: (name) => (name === 'node' ? node : undefined) };
+  return { spread, target, findNode: (name) => (name === 'node' ? node : undefined) };
 }

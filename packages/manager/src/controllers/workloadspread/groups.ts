@@ -3,16 +3,16 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
 import { type Placement, placementOf } from '../../workloadspread/placement.ts';
-import { seatsOf } from '../../workloadspread/seats.ts';
+import { subsetCapacity } from '../../workloadspread/seats.ts';
 import { versionOf } from '../../workloadspread/versions.ts';
-import { fitnessOf } from './fitness.ts';
+import { subsetScore } from './fitness.ts';
 
 /** Pods of one version. */
 export type Groups = {
   /** Pods by subset name. */
   readonly inSubset: ReadonlyMap<string, readonly Pod[]>;
   /** Pods without a subset: their subset was removed, or no subset matches. */
-  readonly elsewhere: readonly Pod[];
+  readonly unassigned: readonly Pod[];
 };
 
 export type Grouping = {
@@ -21,29 +21,29 @@ export type Grouping = {
   readonly adopted: ReadonlyMap<Pod, WorkloadSpreadSubset>;
 };
 
-export type Surroundings = {
+export type GroupingContext = {
   readonly replicas: number;
-  readonly nodeNamed: (name: string) => Node | undefined;
+  readonly findNode: (name: string) => Node | undefined;
 };
 
-export function groupPods(spread: WorkloadSpread, pods: readonly Pod[], surroundings: Surroundings): Grouping {
+export function groupPods(spread: WorkloadSpread, pods: readonly Pod[], context: GroupingContext): Grouping {
   const adopted = new Map<Pod, WorkloadSpreadSubset>();
   const versions = new Map<string, Groups>();
-  for (const [version, alike] of Map.groupBy(pods, versionOf)) {
-    const seats = seatsLeft(spread, alike, surroundings.replicas);
-    const placed = Map.groupBy(alike, (pod) => {
+  for (const [version, podsOfVersion] of Map.groupBy(pods, versionOf)) {
+    const capacity = remainingCapacity(spread, podsOfVersion, context.replicas);
+    const placed = Map.groupBy(podsOfVersion, (pod) => {
       const placement = placementIn(spread, pod);
-      if (placement) return seats.has(placement.subset) ? placement.subset : undefined;
-      const subset = bestFor(pod, spread, seats, surroundings);
+      if (placement) return capacity.has(placement.subset) ? placement.subset : undefined;
+      const subset = bestFor(pod, spread, capacity, context);
       if (!subset) return undefined;
       adopted.set(pod, subset);
-      seats.set(subset.name, seats.get(subset.name)! - 1);
+      capacity.set(subset.name, capacity.get(subset.name)! - 1);
       return subset.name;
     });
-    const elsewhere = placed.get(undefined) ?? [];
+    const unassigned = placed.get(undefined) ?? [];
     placed.delete(undefined);
     // The remaining keys are names.
-    versions.set(version, { inSubset: placed as ReadonlyMap<string, readonly Pod[]>, elsewhere });
+    versions.set(version, { inSubset: placed as ReadonlyMap<string, readonly Pod[]>, unassigned });
   }
   return { versions, adopted };
 }
@@ -55,14 +55,16 @@ function placementIn({ metadata }: WorkloadSpread, pod: Pod): Placement | undefi
 }
 
 /** Returns the capacity of each subset that is left beside the Pods placed in it. */
-function seatsLeft(spread: WorkloadSpread, pods: readonly Pod[], replicas: number): Map<string, number> {
-  const seats = new Map(spread.spec.subsets.map(({ name, maxReplicas }) => [name, seatsOf(maxReplicas, replicas)]));
+function remainingCapacity(spread: WorkloadSpread, pods: readonly Pod[], replicas: number): Map<string, number> {
+  const capacity = new Map(
+    spread.spec.subsets.map(({ name, maxReplicas }) => [name, subsetCapacity(maxReplicas, replicas)]),
+  );
   for (const pod of pods) {
     const { subset = '' } = placementIn(spread, pod) ?? {};
-    const left = seats.get(subset);
-    if (left !== undefined) seats.set(subset, left - 1);
+    const left = capacity.get(subset);
+    if (left !== undefined) capacity.set(subset, left - 1);
   }
-  return seats;
+  return capacity;
 }
 
 /**
@@ -72,15 +74,15 @@ function seatsLeft(spread: WorkloadSpread, pods: readonly Pod[], replicas: numbe
 function bestFor(
   pod: Pod,
   { spec: { subsets } }: WorkloadSpread,
-  seats: ReadonlyMap<string, number>,
-  { nodeNamed }: Surroundings,
+  capacity: ReadonlyMap<string, number>,
+  { findNode }: GroupingContext,
 ): WorkloadSpreadSubset | undefined {
-  const node = pod.spec?.nodeName ? nodeNamed(pod.spec.nodeName) : undefined;
+  const node = pod.spec?.nodeName ? findNode(pod.spec.nodeName) : undefined;
   if (!node) return undefined;
-  let best: { readonly subset: WorkloadSpreadSubset; readonly fitness: number } | undefined;
+  let best: { readonly subset: WorkloadSpreadSubset; readonly score: number } | undefined;
   for (const subset of subsets) {
-    const fitness = fitnessOf(pod, node, subset, seats.get(subset.name) ?? 0);
-    if (fitness !== undefined && fitness > (best?.fitness ?? -1)) best = { subset, fitness };
+    const score = subsetScore(pod, node, subset, capacity.get(subset.name) ?? 0);
+    if (score !== undefined && score > (best?.score ?? -1)) best = { subset, score };
   }
   return best?.subset;
 }

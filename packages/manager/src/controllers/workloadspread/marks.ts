@@ -1,7 +1,7 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { ignorePatchExistingPodsAnnotation } from '@kruise/api/kruise/well-known';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
-import { announced, type PatchAction } from '@kruise/client/actions';
+import { type PatchAction, withOutcomeEvents } from '@kruise/client/actions';
 import { keyOf } from '@kruise/client/object-key';
 import { deletionCostAnnotation } from '@kruise/machinery/pod-ranking';
 import { placementAnnotation } from '../../workloadspread/placement.ts';
@@ -24,7 +24,7 @@ export function mark(
   if (!isCostNew) return [action];
   const where = `for Pod ${keyOf(pod)} in subset ${cost.subset}`;
   const message = `WorkloadSpread ${keyOf(spread)} failed to patch deletion-cost annotation to ${cost.value} ${where}`;
-  return [announced(action, { about: spread, failed: { reason: 'PatchPodDeletionCostFailed', message } })];
+  return [withOutcomeEvents(action, { about: spread, failed: { reason: 'PatchPodDeletionCostFailed', message } })];
 }
 
 /**

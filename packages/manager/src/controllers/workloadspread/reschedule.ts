@@ -1,7 +1,7 @@
 /** Rescheduling of unschedulable Pods: their subset gets no more Pods for a while, and its pending Pods are deleted. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread } from '@kruise/api/kruise/workloadspread';
-import { announced, isBeingDeleted, type RemoveAction, remove } from '@kruise/client/actions';
+import { isBeingDeleted, type RemoveAction, remove, withOutcomeEvents } from '@kruise/client/actions';
 import { keyOf } from '@kruise/client/object-key';
 import { findCondition, isConditionFalse, withCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
@@ -10,10 +10,10 @@ import type { SubsetStatus, Tally } from '../../workloadspread/tally.ts';
 import type { Groups } from './groups.ts';
 
 /** Time that a subset counts as unschedulable. */
-const holdMs = 300_000;
+const unschedulableMs = 300_000;
 
 /** Returns the seconds after which an unschedulable Pod is rescheduled; undefined if rescheduling is disabled. */
-export function patienceSeconds({ spec: { scheduleStrategy } }: WorkloadSpread): number | undefined {
+export function rescheduleSeconds({ spec: { scheduleStrategy } }: WorkloadSpread): number | undefined {
   const { type, adaptive } = scheduleStrategy ?? {};
   return (type === 'Adaptive' && adaptive?.rescheduleCriticalSeconds) || undefined;
 }
@@ -35,17 +35,17 @@ function deadlineOf({ metadata }: Pod, patience: number): Instant {
  * Deletes Pods that have been unschedulable for too long, so that they are recreated in another subset. The status must
  * first report their subset as unschedulable: otherwise the next Pod would be placed in the same subset.
  */
-export function takeAway(
+export function deleteUnschedulable(
   spread: WorkloadSpread,
   versions: ReadonlyMap<string, Groups>,
   now: Instant,
 ): readonly RemoveAction[] {
-  const patience = patienceSeconds(spread);
+  const patience = rescheduleSeconds(spread);
   if (patience === undefined) return [];
   const names = spread.spec.subsets.slice(0, -1).map(({ name }) => name);
   return [...versions].flatMap(([version, { inSubset }]) =>
     names
-      .filter((name) => isClosed(spread, version, name))
+      .filter((name) => isReportedUnschedulable(spread, version, name))
       .flatMap((name) => {
         const stuck = (inSubset.get(name) ?? []).filter(
           (pod) => isUnschedulable(pod) && deadlineOf(pod, patience) < now,
@@ -56,14 +56,14 @@ export function takeAway(
 }
 
 /** Reports whether the status shows webhooks that a subset gets no Pods. */
-function isClosed({ status }: WorkloadSpread, version: string, subset: string): boolean {
-  const told = status?.versionedSubsetStatuses?.[version]?.find(({ name }) => name === subset);
-  return isConditionFalse(told?.conditions, schedulable);
+function isReportedUnschedulable({ status }: WorkloadSpread, version: string, subset: string): boolean {
+  const reported = status?.versionedSubsetStatuses?.[version]?.find(({ name }) => name === subset);
+  return isConditionFalse(reported?.conditions, schedulable);
 }
 
 function removeStuck(spread: WorkloadSpread, subset: string, pod: Pod): RemoveAction {
   const message = `Failed to delete unschedulabe Pod ${keyOf(pod)} in Subset ${subset} of WorkloadSpread ${keyOf(spread)}`;
-  return announced(remove(pod), { about: spread, failed: { reason: 'DeletePodFailed', message } });
+  return withOutcomeEvents(remove(pod), { about: spread, failed: { reason: 'DeletePodFailed', message } });
 }
 
 /** A subset, and its previous status. */
@@ -87,20 +87,20 @@ export function tallyScheduling(
   now: Instant,
 ): Tally<Conditions> {
   const former = findCondition(old?.conditions, schedulable);
-  const stated = (isRoomy: boolean): Conditions => {
-    const reason = isRoomy ? 'Sufficient' : 'PodUnschedulable';
-    const condition = { type: schedulable, status: isRoomy ? 'True' : 'False', reason, message: '' } as const;
+  const conditionsFor = (isSchedulable: boolean): Conditions => {
+    const reason = isSchedulable ? 'Sufficient' : 'PodUnschedulable';
+    const condition = { type: schedulable, status: isSchedulable ? 'True' : 'False', reason, message: '' } as const;
     return withCondition(former ? [former] : [], condition, now);
   };
-  if (isLast) return { value: stated(true), told: [], deadlines: [] };
+  if (isLast) return { value: conditionsFor(true), events: [], deadlines: [] };
   const waiting = pods.filter(isUnschedulable).map((pod) => deadlineOf(pod, patience));
   const deadlines = waiting.filter((deadline) => deadline >= now);
-  if (deadlines.length < waiting.length) return { value: stated(false), told: [], deadlines };
-  if (former?.status !== 'False') return { value: stated(true), told: [], deadlines };
-  const heldUntil = parseTime(former.lastTransitionTime) + holdMs;
-  if (heldUntil >= now) return { value: [former], told: [], deadlines: [...deadlines, heldUntil] };
+  if (deadlines.length < waiting.length) return { value: conditionsFor(false), events: [], deadlines };
+  if (former?.status !== 'False') return { value: conditionsFor(true), events: [], deadlines };
+  const heldUntil = parseTime(former.lastTransitionTime) + unschedulableMs;
+  if (heldUntil >= now) return { value: [former], events: [], deadlines: [...deadlines, heldUntil] };
   const { namespace, name: spreadName } = spread.metadata;
   const message = `Subset ${name} of WorkloadSpread ${namespace}/${spreadName} is recovered from unschedulable to schedulable`;
-  const told = [{ about: spread, type: 'Normal' as const, reason: 'RecoverSchedulable', message }];
-  return { value: stated(true), told, deadlines };
+  const events = [{ about: spread, type: 'Normal' as const, reason: 'RecoverSchedulable', message }];
+  return { value: conditionsFor(true), events, deadlines };
 }

@@ -18,7 +18,7 @@ function counted(limit: string, pods: readonly Pod[], noted: Noted = {}, options
   const [subset] = (after as WorkloadSpreadStatus).versionedSubsetStatuses?.['versionIgnored'] ?? [];
   return {
     subset,
-    told: events.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
+    recorded: events.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
     requeueAfterSeconds,
   };
 }
@@ -100,15 +100,15 @@ for (const { is, limit, pods = [pod], noted, counts } of rows) {
 }
 
 test('a record of a creation that never happened expires, with an event', () => {
-  const { subset, told } = counted('5', [pod], { creatingPods: { y: ago(31) } });
+  const { subset, recorded } = counted('5', [pod], { creatingPods: { y: ago(31) } });
   assert.deepEqual(subset, { name: 'a', replicas: 1, missingReplicas: 4 });
-  assert.deepEqual(told, ["Warning CreatePodFailed Pod default/y was expected to be created but it wasn't"]);
+  assert.deepEqual(recorded, ["Warning CreatePodFailed Pod default/y was expected to be created but it wasn't"]);
 });
 
 test('a record of a deletion that never happened expires, with an event', () => {
-  const { subset, told } = counted('1', [pod], { deletingPods: { x: ago(16) } });
+  const { subset, recorded } = counted('1', [pod], { deletingPods: { x: ago(16) } });
   assert.deepEqual(subset, { name: 'a', replicas: 1, missingReplicas: 0 });
-  assert.deepEqual(told, ["Warning DeletePodFailed Pod default/x was expected to be deleted but it wasn't"]);
+  assert.deepEqual(recorded, ["Warning DeletePodFailed Pod default/x was expected to be deleted but it wasn't"]);
 });
 
 test('the WorkloadSpread is requeued when the first record expires', () => {
@@ -161,10 +161,10 @@ test('an invalid limit reports no counts', () => {
   assert.deepEqual(status, { observedGeneration: 3 });
 });
 
-type Said = readonly [status: 'True' | 'False', secondsAgo: number];
+type Reported = readonly [status: 'True' | 'False', secondsAgo: number];
 
 /** Returns the Schedulable condition of each subset: `True Sufficient 0`, with the seconds since its transition. */
-function room(pods: readonly Pod[], former?: Said) {
+function room(pods: readonly Pod[], former?: Reported) {
   const conditions = former && [
     {
       type: 'Schedulable',
@@ -178,53 +178,57 @@ function room(pods: readonly Pod[], former?: Said) {
   const status = { subsetStatuses: [before], versionedSubsetStatuses: { versionIgnored: [before] } };
   const decision = decide(observedOf(spreadOf({ patience: 5, status }), pods), now);
   const { subsetStatuses = [] } = decision.status as WorkloadSpreadStatus;
-  const said = subsetStatuses.map(({ conditions: [condition] = [] }) => {
+  const reported = subsetStatuses.map(({ conditions: [condition] = [] }) => {
     const since = (now - parseTime(condition!.lastTransitionTime)) / 1000;
     return `${condition!.status} ${condition!.reason} ${since}`;
   });
-  return { said, told: (decision.events ?? []).map(({ message }) => message), again: decision.requeueAfterSeconds };
+  return {
+    reported: reported,
+    recorded: (decision.events ?? []).map(({ message }) => message),
+    again: decision.requeueAfterSeconds,
+  };
 }
 
 const stuck = (ageSeconds: number, subset = 'a') => podOf('x', { in: subset, isStuck: true, ageSeconds });
-const scheduling: { when: string; pods?: readonly Pod[]; former?: Said; says: string; again?: number }[] = [
-  { when: 'there are no Pods', says: 'True Sufficient 0' },
-  { when: 'Pods have nodes', pods: [podOf('x', { in: 'a' })], former: ['True', 60], says: 'True Sufficient 60' },
-  { when: 'a Pod exceeds the timeout', pods: [stuck(6)], says: 'False PodUnschedulable 0' },
-  { when: 'a Pod is pending within the timeout', pods: [stuck(3)], says: 'True Sufficient 0', again: 2.001 },
+const scheduling: { when: string; pods?: readonly Pod[]; former?: Reported; expected: string; again?: number }[] = [
+  { when: 'there are no Pods', expected: 'True Sufficient 0' },
+  { when: 'Pods have nodes', pods: [podOf('x', { in: 'a' })], former: ['True', 60], expected: 'True Sufficient 60' },
+  { when: 'a Pod exceeds the timeout', pods: [stuck(6)], expected: 'False PodUnschedulable 0' },
+  { when: 'a Pod is pending within the timeout', pods: [stuck(3)], expected: 'True Sufficient 0', again: 2.001 },
   {
     when: 'a Pod is terminating',
     pods: [podOf('x', { in: 'a', phase: 'Pending', isDeleted: true })],
-    says: 'True Sufficient 0',
+    expected: 'True Sufficient 0',
   },
-  { when: 'the subset was schedulable', pods: [stuck(6)], former: ['True', 60], says: 'False PodUnschedulable 0' },
+  { when: 'the subset was schedulable', pods: [stuck(6)], former: ['True', 60], expected: 'False PodUnschedulable 0' },
   {
     when: 'the subset stays unschedulable',
     pods: [stuck(6)],
     former: ['False', 400],
-    says: 'False PodUnschedulable 400',
+    expected: 'False PodUnschedulable 400',
   },
   {
     when: 'the subset became unschedulable a while ago',
     former: ['False', 290],
-    says: 'False PodUnschedulable 290',
+    expected: 'False PodUnschedulable 290',
     again: 10.001,
   },
-  { when: 'the subset became unschedulable long ago', former: ['False', 301], says: 'True Sufficient 0' },
+  { when: 'the subset became unschedulable long ago', former: ['False', 301], expected: 'True Sufficient 0' },
 ];
-for (const { when, pods = [], former, says, again } of scheduling) {
-  test(`a subset reports ${says} when ${when}`, () => {
+for (const { when, pods = [], former, expected, again } of scheduling) {
+  test(`a subset reports ${expected} when ${when}`, () => {
     const found = room(pods, former);
-    assert.equal(found.said[0], says);
+    assert.equal(found.reported[0], expected);
     assert.equal(found.again, again);
   });
 }
 
 test('the last subset is always schedulable', () => {
-  assert.equal(room([stuck(60, 'b')]).said[1], 'True Sufficient 0');
+  assert.equal(room([stuck(60, 'b')]).reported[1], 'True Sufficient 0');
 });
 
 test('the recovery of a subset records one event', () => {
-  assert.deepEqual(room([], ['False', 301]).told, [
+  assert.deepEqual(room([], ['False', 301]).recorded, [
     'Subset a of WorkloadSpread default/ws is recovered from unschedulable to schedulable',
   ]);
 });

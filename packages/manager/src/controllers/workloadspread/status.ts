@@ -3,10 +3,10 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
 import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
-import { tallySubset } from '../../workloadspread/subset-status.ts';
-import { notesOf, type SubsetStatus, type Tally } from '../../workloadspread/tally.ts';
+import { countSubset } from '../../workloadspread/subset-status.ts';
+import { mergeFollowUps, type SubsetStatus, type Tally } from '../../workloadspread/tally.ts';
 import type { Groups } from './groups.ts';
-import { patienceSeconds, tallyScheduling } from './reschedule.ts';
+import { rescheduleSeconds, tallyScheduling } from './reschedule.ts';
 
 /** Returns the Pods of a subset. */
 type PodsIn = (subset: string) => readonly Pod[];
@@ -44,7 +44,7 @@ export function tallyStatus(
       ...(whole.value ? { subsetStatuses: whole.value } : {}),
       ...(lists.length > 0 ? { versionedSubsetStatuses: Object.fromEntries(lists) } : {}),
     },
-    ...notesOf(whole, ...present, ...past),
+    ...mergeFollowUps(whole, ...present, ...past),
   };
 }
 
@@ -61,21 +61,21 @@ function tallySubsets(
   now: Instant,
 ): Tally<readonly SubsetStatus[] | undefined> {
   const { subsets } = spread.spec;
-  const patience = patienceSeconds(spread);
+  const patience = rescheduleSeconds(spread);
   try {
     const tallies = subsets.map((subset): Tally<SubsetStatus> => {
       const { name } = subset;
       const [pods, former] = [podsIn(name), old.find((each) => each.name === name)];
-      const counted = tallySubset(spread, subset, pods, { old: former, replicas, now });
+      const counted = countSubset(spread, subset, pods, { old: former, replicas, now });
       if (patience === undefined) return counted;
       const isLast = subset === subsets.at(-1);
       const scheduling = tallyScheduling(spread, { name, pods, isLast, old: former }, patience, now);
-      return { value: { ...counted.value, conditions: scheduling.value }, ...notesOf(counted, scheduling) };
+      return { value: { ...counted.value, conditions: scheduling.value }, ...mergeFollowUps(counted, scheduling) };
     });
-    return { value: tallies.map(({ value }) => value), ...notesOf(...tallies) };
+    return { value: tallies.map(({ value }) => value), ...mergeFollowUps(...tallies) };
   } catch (error) {
     // A maxReplicas text that is no percentage has no meaning.
-    if (error instanceof ParseError) return { value: undefined, ...notesOf() };
+    if (error instanceof ParseError) return { value: undefined, ...mergeFollowUps() };
     throw error;
   }
 }

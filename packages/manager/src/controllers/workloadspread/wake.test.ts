@@ -35,32 +35,32 @@ const sent = podOf('x', { in: 'a' });
 const lost = podOf('x');
 const stuck = podOf('x', { in: 'a', isStuck: true });
 const relabelled = podOf('x', { in: 'a', version: 'new' });
-const podRows: { when: string; change: Change<Pod>; patience?: number; wakes: boolean }[] = [
-  { when: 'is created', change: added(sent), wakes: true },
-  { when: 'is deleted', change: deleted(sent), wakes: true },
-  { when: 'fails', change: updated(sent, podOf('x', { in: 'a', phase: 'Failed' })), wakes: true },
-  { when: 'is terminating', change: updated(sent, podOf('x', { in: 'a', isDeleted: true })), wakes: true },
-  { when: 'has another version', change: updated(podOf('x', { in: 'a', version: 'old' }), relabelled), wakes: true },
-  { when: 'becomes ready', change: updated(podOf('x', { in: 'a', isReady: false }), sent), wakes: false },
+const podRows: { when: string; change: Change<Pod>; patience?: number; enqueues: boolean }[] = [
+  { when: 'is created', change: added(sent), enqueues: true },
+  { when: 'is deleted', change: deleted(sent), enqueues: true },
+  { when: 'fails', change: updated(sent, podOf('x', { in: 'a', phase: 'Failed' })), enqueues: true },
+  { when: 'is terminating', change: updated(sent, podOf('x', { in: 'a', isDeleted: true })), enqueues: true },
+  { when: 'has another version', change: updated(podOf('x', { in: 'a', version: 'old' }), relabelled), enqueues: true },
+  { when: 'becomes ready', change: updated(podOf('x', { in: 'a', isReady: false }), sent), enqueues: false },
   {
     when: 'is unschedulable, with rescheduling',
     change: updated(podOf('x', { in: 'a', phase: 'Pending' }), stuck),
     patience: 5,
-    wakes: true,
+    enqueues: true,
   },
   {
     when: 'is unschedulable, without rescheduling',
     change: updated(podOf('x', { in: 'a', phase: 'Pending' }), stuck),
-    wakes: false,
+    enqueues: false,
   },
-  { when: 'stays unschedulable', change: updated(stuck, stuck), patience: 5, wakes: false },
-  { when: 'is created without a placement', change: added(lost), wakes: false },
-  { when: 'is deleted without a placement', change: deleted(lost), wakes: false },
+  { when: 'stays unschedulable', change: updated(stuck, stuck), patience: 5, enqueues: false },
+  { when: 'is created without a placement', change: added(lost), enqueues: false },
+  { when: 'is deleted without a placement', change: deleted(lost), enqueues: false },
 ];
-for (const { when, change, patience, wakes } of podRows) {
-  test(`a Pod that ${when} ${wakes ? 'enqueues its WorkloadSpread' : 'enqueues nothing'}`, () => {
+for (const { when, change, patience, enqueues } of podRows) {
+  test(`a Pod that ${when} ${enqueues ? 'enqueues its WorkloadSpread' : 'enqueues nothing'}`, () => {
     const caches = cachesOf(spreadOf(patience === undefined ? {} : { patience }));
-    assert.deepEqual(spreadOfPod(change, caches), wakes ? ['default/ws'] : []);
+    assert.deepEqual(spreadOfPod(change, caches), enqueues ? ['default/ws'] : []);
   });
 }
 
@@ -106,50 +106,50 @@ const all = [
   isFor('apps/v1', 'ReplicaSet'),
   isFor('batch/v1', 'Job'),
 ];
-const workloadRows: { when: string; keys: (caches: Caches) => readonly string[]; wakes?: string }[] = [
-  { when: 'a CloneSet is created', keys: (c) => spreadOfCloneSet(added(cloneSet(1)), c), wakes: 'CloneSet' },
-  { when: 'a CloneSet is deleted', keys: (c) => spreadOfCloneSet(deleted(cloneSet(1)), c), wakes: 'CloneSet' },
+const workloadRows: { when: string; keys: (caches: Caches) => readonly string[]; enqueues?: string }[] = [
+  { when: 'a CloneSet is created', keys: (c) => spreadOfCloneSet(added(cloneSet(1)), c), enqueues: 'CloneSet' },
+  { when: 'a CloneSet is deleted', keys: (c) => spreadOfCloneSet(deleted(cloneSet(1)), c), enqueues: 'CloneSet' },
   {
     when: 'a CloneSet scales out',
     keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(2)), c),
-    wakes: 'CloneSet',
+    enqueues: 'CloneSet',
   },
   {
     when: 'a CloneSet is updated',
     keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1, 'r2')), c),
-    wakes: 'CloneSet',
+    enqueues: 'CloneSet',
   },
   { when: 'a CloneSet is unchanged', keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1)), c) },
   {
     when: 'a Deployment is updated',
     keys: (c) => spreadOfDeployment(updated(deployment(1, '1'), deployment(1, '2')), c),
-    wakes: 'Deployment',
+    enqueues: 'Deployment',
   },
   {
     when: 'a Deployment scales in',
     keys: (c) => spreadOfDeployment(updated(deployment(2, '1'), deployment(1, '1')), c),
-    wakes: 'Deployment',
+    enqueues: 'Deployment',
   },
   {
     when: 'a Deployment is unchanged',
     keys: (c) => spreadOfDeployment(updated(deployment(1, '1'), deployment(1, '1')), c),
   },
-  { when: 'a Job raises its parallelism', keys: (c) => spreadOfJob(updated(job(1), job(2)), c), wakes: 'Job' },
+  { when: 'a Job raises its parallelism', keys: (c) => spreadOfJob(updated(job(1), job(2)), c), enqueues: 'Job' },
   { when: 'a Job is unchanged', keys: (c) => spreadOfJob(updated(job(1), job(1)), c) },
-  { when: 'a ReplicaSet is created', keys: (c) => spreadOfReplicaSet(added(replicaSet(1)), c), wakes: 'ReplicaSet' },
+  { when: 'a ReplicaSet is created', keys: (c) => spreadOfReplicaSet(added(replicaSet(1)), c), enqueues: 'ReplicaSet' },
   {
     when: 'a ReplicaSet of a Deployment scales out',
     keys: (c) => spreadOfReplicaSet(updated(replicaSet(1, 'web'), replicaSet(2, 'web')), c),
-    wakes: 'Deployment',
+    enqueues: 'Deployment',
   },
   {
     when: 'a ReplicaSet of another Deployment scales out',
     keys: (c) => spreadOfReplicaSet(updated(replicaSet(1, 'api'), replicaSet(2, 'api')), c),
   },
 ];
-for (const { when, keys, wakes } of workloadRows) {
-  test(`when ${when} ${wakes ? `the WorkloadSpread of the ${wakes} is enqueued` : 'nothing is enqueued'}`, () => {
-    assert.deepEqual(keys(cachesOf(...all)), wakes ? [`default/ws-${wakes}`] : []);
+for (const { when, keys, enqueues } of workloadRows) {
+  test(`when ${when} ${enqueues ? `the WorkloadSpread of the ${enqueues} is enqueued` : 'nothing is enqueued'}`, () => {
+    assert.deepEqual(keys(cachesOf(...all)), enqueues ? [`default/ws-${enqueues}`] : []);
   });
 }
 

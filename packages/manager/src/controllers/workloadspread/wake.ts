@@ -18,7 +18,7 @@ import { placementOf } from '../../workloadspread/placement.ts';
 import { type Reference, replicasPaths, spreadsOf, sumAt } from '../../workloadspread/target.ts';
 import { versionOf } from '../../workloadspread/versions.ts';
 import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
-import { isUnschedulable, patienceSeconds } from './reschedule.ts';
+import { isUnschedulable, rescheduleSeconds } from './reschedule.ts';
 
 /**
  * Returns the WorkloadSpread that placed a Pod. A Pod that no subset had capacity for enqueues nothing: it is handled
@@ -31,16 +31,19 @@ export function spreadOfPod({ type, object, previous }: Change<Pod>, caches: Cac
   const reference = { namespace, name: placement.name };
   if (type === 'updated' && previous) {
     const isOver = isPodActive(previous) && !isPodActive(object);
-    const isStuck = isUnschedulable(object) && !isUnschedulable(previous) && isTakenAway(reference, caches);
+    const isStuck = isUnschedulable(object) && !isUnschedulable(previous) && isReschedulingEnabled(reference, caches);
     if (!isOver && !isStuck && versionOf(previous) === versionOf(object)) return [];
   }
   return [keyFor(reference)];
 }
 
 /** Reports whether unschedulable Pods are rescheduled. OpenKruise detects them only by chance. */
-function isTakenAway(reference: { readonly namespace: string; readonly name: string }, caches: Caches): boolean {
+function isReschedulingEnabled(
+  reference: { readonly namespace: string; readonly name: string },
+  caches: Caches,
+): boolean {
   const spread = caches.of(workloadSpread).get(reference);
-  return spread !== undefined && patienceSeconds(spread) !== undefined;
+  return spread !== undefined && rescheduleSeconds(spread) !== undefined;
 }
 
 export function spreadOfCloneSet(change: Change<CloneSet>, caches: Caches): readonly Key[] {
@@ -71,9 +74,9 @@ export function spreadOfJob(change: Change<Job>, caches: Caches): readonly Key[]
 function spreadOf<T extends KubernetesObject>(
   { object, previous }: Change<T>,
   caches: Caches,
-  isNews: (now: T, before: T) => boolean,
+  isRelevantChange: (now: T, before: T) => boolean,
 ): readonly Key[] {
-  if (caches.of(workloadSpread).size === 0 || (previous && !isNews(object, previous))) return [];
+  if (caches.of(workloadSpread).size === 0 || (previous && !isRelevantChange(object, previous))) return [];
   const { apiVersion, kind, metadata } = object;
   const { namespace = '', name = '' } = metadata;
   const owner = controllerOf(object);
@@ -84,7 +87,7 @@ function spreadOf<T extends KubernetesObject>(
 }
 
 /** Watch of custom kinds: each kind is watched from the first WorkloadSpread that targets one of its objects. */
-export type CustomWatch = Watch & { see(kind: DynamicKind): void };
+export type CustomWatch = Watch & { watchKind(kind: DynamicKind): void };
 
 export function watchCustomKinds(namespace: string): CustomWatch {
   let seen = new Set<DynamicKind>();
@@ -92,19 +95,19 @@ export function watchCustomKinds(namespace: string): CustomWatch {
   return {
     kind: workloadSpread,
     selection: undefined,
-    follow(caches, wake, signal) {
+    start(caches, enqueue, signal) {
       seen = new Set();
       start = (kind) =>
         caches.informer(kind).handle(
           (change) => {
             for (const key of spreadsOfCustom(change as Change<KubernetesObject>, caches, namespace)) {
-              wake(key, 'change');
+              enqueue(key, 'change');
             }
           },
           { signal },
         );
     },
-    see(kind) {
+    watchKind(kind) {
       if (seen.has(kind)) return;
       seen.add(kind);
       start?.(kind);

@@ -47,60 +47,67 @@ test('a list with a completion policy gets no defaults', () => {
   assert.equal(spec.template.imageListPullJobTemplate?.spec.pullPolicy, undefined);
 });
 
-const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; says?: string }[] = [
+const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; expected?: string }[] = [
   { is: 'that is complete', spec: {} },
   { is: 'at every hour', spec: { schedule: '@hourly' } },
   { is: 'for images', spec: { template: images() } },
   {
     is: 'without a schedule',
     spec: { schedule: '' },
-    says: '[spec.schedule: Invalid value: "": schedule cannot be empty, please provide valid cron schedule., spec.schedule: Invalid value: "": empty spec string]',
+    expected:
+      '[spec.schedule: Invalid value: "": schedule cannot be empty, please provide valid cron schedule., spec.schedule: Invalid value: "": empty spec string]',
   },
   {
     is: 'with a zone twice',
     spec: { schedule: 'TZ=UTC 0 0 * * *', timeZone: 'UTC' },
-    says: 'spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule',
+    expected:
+      'spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule',
   },
   {
     is: 'in an unknown time zone',
     spec: { timeZone: 'Nowhere/Land' },
-    says: 'spec.timeZone: Invalid value: "Nowhere/Land": unknown time zone Nowhere/Land',
+    expected: 'spec.timeZone: Invalid value: "Nowhere/Land": unknown time zone Nowhere/Land',
   },
   {
     is: 'of nothing',
     spec: { template: {} },
-    says: 'spec.template: Forbidden: spec must have one template, either JobTemplate or BroadcastJobTemplate or ImageListPullJobTemplate should be provided',
+    expected:
+      'spec.template: Forbidden: spec must have one template, either JobTemplate or BroadcastJobTemplate or ImageListPullJobTemplate should be provided',
   },
   {
     is: 'of two things',
     spec: { template: { ...jobs, broadcastJobTemplate: { spec: { template } } } },
-    says: 'spec.template: Forbidden: spec can have only one template, either JobTemplate or BroadcastJobTemplate or ImageListPullJobTemplate should be provided',
+    expected:
+      'spec.template: Forbidden: spec can have only one template, either JobTemplate or BroadcastJobTemplate or ImageListPullJobTemplate should be provided',
   },
   {
     is: 'with less than no history',
     spec: { failedJobsHistoryLimit: -1 },
-    says: 'spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
+    expected: 'spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
   },
   {
     is: 'that pulls images concurrently',
     spec: { template: images(), concurrencyPolicy: 'Allow' },
-    says: 'spec.spec.concurrencyPolicy: Invalid value: "Allow": concurrencyPolicy should be Replace or Forbid, but current value is: Allow',
+    expected:
+      'spec.spec.concurrencyPolicy: Invalid value: "Allow": concurrencyPolicy should be Replace or Forbid, but current value is: Allow',
   },
   {
     is: 'that pulls images for more than a day',
     spec: { template: images({ completionPolicy: { activeDeadlineSeconds: 86401 } }) },
-    says: 'spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds: Invalid value: 86401: activeDeadlineSeconds must be less than 86400, current value is: 86401',
+    expected:
+      'spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds: Invalid value: 86401: activeDeadlineSeconds must be less than 86400, current value is: 86401',
   },
   {
     is: 'that never deletes its image pulls',
     spec: { template: images({ completionPolicy: { ttlSecondsAfterFinished: 1 } }) },
-    says: 'spec.template.imageListPullJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished: Invalid value: 1: ttlSecondsAfterFinished is not supported in advancedCronJob',
+    expected:
+      'spec.template.imageListPullJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished: Invalid value: 1: ttlSecondsAfterFinished is not supported in advancedCronJob',
   },
 ];
-for (const { is, spec, says } of cases) {
-  test(`a cron job ${is} is ${says ? 'refused' : 'accepted'}`, () => {
+for (const { is, spec, expected } of cases) {
+  test(`a cron job ${is} is ${expected ? 'refused' : 'accepted'}`, () => {
     const faults = [...validateAdvancedCronJob(filled(spec))];
-    assert.equal(faults.length > 0 ? summary(faults) : undefined, says);
+    assert.equal(faults.length > 0 ? summary(faults) : undefined, expected);
   });
 }
 

@@ -1,15 +1,15 @@
 import { type AdvancedCronJob, advancedCronJob, advancedCronJobV1alpha1 } from '@kruise/api/kruise/advancedcronjob';
 import type { Webhook } from '@kruise/client/webhook';
-import { filling, judging, refuseFaults, type WebhookContext } from '../context.ts';
+import { defaultingWebhook, refuseFaults, validatingWebhook, type WebhookContext } from '../context.ts';
 import { defaultAdvancedCronJob } from './default.ts';
 import { validateAdvancedCronJob } from './validate.ts';
 
 const versions = { v1beta1: advancedCronJob, v1alpha1: advancedCronJobV1alpha1 };
 
 export function advancedCronJobDefaulting({ settings: { gates } }: WebhookContext): Webhook {
-  return filling<AdvancedCronJob>(versions, (job, old) => defaultAdvancedCronJob(job, old, gates));
+  return defaultingWebhook<AdvancedCronJob>(versions, (job, old) => defaultAdvancedCronJob(job, old, gates));
 }
 
 export function advancedCronJobValidating(): Webhook {
-  return judging<AdvancedCronJob>(versions, (job, old) => refuseFaults(validateAdvancedCronJob(job, old)));
+  return validatingWebhook<AdvancedCronJob>(versions, (job, old) => refuseFaults(validateAdvancedCronJob(job, old)));
 }

@@ -35,36 +35,38 @@ test('a template without defaulted fields is valid', () => {
   assert.deepEqual([...validateBroadcastJob(defaultBroadcastJob(job(), job(), gates), gates)], []);
 });
 
-const cases: { is: string; job: BroadcastJob; says?: RegExp }[] = [
+const cases: { is: string; job: BroadcastJob; expected?: RegExp }[] = [
   { is: 'that is complete', job: job() },
   { is: 'whose Pods try again', job: job({ template: pods('OnFailure') }) },
   {
     is: 'whose Pods never end',
     job: job({ template: pods('Always') }),
-    says: /^spec.template.spec.restartPolicy: Invalid value: "Always": pod restartPolicy can only be Never or OnFailure$/,
+    expected:
+      /^spec.template.spec.restartPolicy: Invalid value: "Always": pod restartPolicy can only be Never or OnFailure$/,
   },
-  { is: 'with a dot in its name', job: job({}, 'a.b'), says: /BroadcastJob name must consist of alphanumeric/ },
-  { is: 'with a long name', job: job({}, 'n'.repeat(64)), says: /must be no more than 63 characters/ },
+  { is: 'with a dot in its name', job: job({}, 'a.b'), expected: /BroadcastJob name must consist of alphanumeric/ },
+  { is: 'with a long name', job: job({}, 'n'.repeat(64)), expected: /must be no more than 63 characters/ },
   {
     is: 'with labels of its own',
     job: job({ template: pods('Never', { 'broadcastjob-name': 'x' }) }),
-    says: /"broadcastjob-name" and "broadcastjob-controller-uid" are not allowed to preset in pod labels$/,
+    expected: /"broadcastjob-name" and "broadcastjob-controller-uid" are not allowed to preset in pod labels$/,
   },
   {
     is: 'that never ends, in time',
     job: job({ completionPolicy: { type: 'Never', activeDeadlineSeconds: 5 } }),
-    says: /^spec.completionPolicy.activeDeadlineSeconds: Invalid value: 5: activeDeadlineSeconds can just work with Always/,
+    expected:
+      /^spec.completionPolicy.activeDeadlineSeconds: Invalid value: 5: activeDeadlineSeconds can just work with Always/,
   },
   {
     is: 'without containers',
     job: job({ template: { spec: { restartPolicy: 'Never', containers: [] } } }),
-    says: /containers: Required value/,
+    expected: /containers: Required value/,
   },
 ];
-for (const { is, job, says } of cases) {
-  test(`a job ${is} is ${says ? 'refused' : 'accepted'}`, () => {
+for (const { is, job, expected } of cases) {
+  test(`a job ${is} is ${expected ? 'refused' : 'accepted'}`, () => {
     const faults = [...validateBroadcastJob(defaultBroadcastJob(job, undefined, gates), gates)];
-    if (says) assert.match(summary(faults), says);
+    if (expected) assert.match(summary(faults), expected);
     else assert.deepEqual(faults, []);
   });
 }

@@ -109,7 +109,7 @@ test('host ports default to container ports if enabled', () => {
 const rolling = (rollingUpdate: NonNullable<Spec['updateStrategy']>['rollingUpdate'] & object): Spec => ({
   updateStrategy: { rollingUpdate },
 });
-const faults: { is: string; spec: Spec; says?: RegExp }[] = [
+const faults: { is: string; spec: Spec; expected?: RegExp }[] = [
   { is: 'that is complete', spec: {} },
   { is: 'with a fraction of a percent', spec: rolling({ maxUnavailable: '33.3%' }) },
   {
@@ -121,64 +121,69 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
   {
     is: 'with less than no replicas',
     spec: { replicas: -1 },
-    says: /^spec.replicas: Invalid value: -1: must be greater than or equal to 0$/,
+    expected: /^spec.replicas: Invalid value: -1: must be greater than or equal to 0$/,
   },
   {
     is: 'with an empty selector',
     spec: { selector: {} },
-    says: /spec.selector: .*empty selector is invalid for cloneset/,
+    expected: /spec.selector: .*empty selector is invalid for cloneset/,
   },
   {
     is: 'whose selector finds other Pods',
     spec: { selector: { matchLabels: { app: 'x' } } },
-    says: /spec.template.metadata.labels: .*`selector` does not match template `labels`/,
+    expected: /spec.template.metadata.labels: .*`selector` does not match template `labels`/,
   },
   {
     is: 'whose Pods end',
     spec: { template: { ...template, spec: { ...template.spec, restartPolicy: 'Never' } } },
-    says: /restartPolicy: Unsupported value: "Never"/,
+    expected: /restartPolicy: Unsupported value: "Never"/,
   },
   {
     is: 'whose Pods have a deadline',
     spec: { template: { ...template, spec: { ...template.spec, activeDeadlineSeconds: 5 } } },
-    says: /activeDeadlineSeconds in cloneset is not Supported/,
+    expected: /activeDeadlineSeconds in cloneset is not Supported/,
   },
   {
     is: 'that names a Pod twice',
     spec: { scaleStrategy: { podsToDelete: ['a', 'a', 'b'] } },
-    says: /duplicated items \[a\]/,
+    expected: /duplicated items \[a\]/,
   },
   {
     is: 'with a partition that is no number',
     spec: rolling({ partition: 'some' }),
-    says: /^spec.updateStrategy.rollingUpdate.partition: Invalid value: "some": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage$/,
+    expected:
+      /^spec.updateStrategy.rollingUpdate.partition: Invalid value: "some": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage$/,
   },
-  { is: 'with a number written as a text', spec: rolling({ maxUnavailable: '5' }), says: /string is not a percentage/ },
-  { is: 'with a partition below zero', spec: rolling({ partition: -1 }), says: /partition: Invalid value: -1/ },
+  {
+    is: 'with a number written as a text',
+    spec: rolling({ maxUnavailable: '5' }),
+    expected: /string is not a percentage/,
+  },
+  { is: 'with a partition below zero', spec: rolling({ partition: -1 }), expected: /partition: Invalid value: -1/ },
   {
     is: 'with nothing unavailable and no surge',
     spec: { replicas: 1, ...rolling({ maxUnavailable: 0, maxSurge: 0 }) },
-    says: /should not both be less than 1/,
+    expected: /should not both be less than 1/,
   },
   {
     is: 'that surges in place only',
     spec: rolling({ podUpdatePolicy: 'InPlaceOnly', maxSurge: 1 }),
-    says: /can not use maxSurge with podUpdatePolicy InPlaceOnly/,
+    expected: /can not use maxSurge with podUpdatePolicy InPlaceOnly/,
   },
   {
     is: 'with an unknown policy',
     spec: rolling({ podUpdatePolicy: 'Sometimes' as 'ReCreate' }),
-    says: /podUpdatePolicy: Invalid value: "Sometimes"/,
+    expected: /podUpdatePolicy: Invalid value: "Sometimes"/,
   },
   {
     is: 'of an unknown type',
     spec: { updateStrategy: { type: 'Sometimes' as 'OnDelete' } },
-    says: /must be 'RollingUpdate' or 'OnDelete'/,
+    expected: /must be 'RollingUpdate' or 'OnDelete'/,
   },
   {
     is: 'on deletion with half a block',
     spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { podUpdatePolicy: 'ReCreate' } } },
-    says: /partition/,
+    expected: /partition/,
   },
   {
     is: 'with two priorities',
@@ -188,12 +193,12 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
         weightPriority: [{ weight: 1, matchSelector: selector }],
       },
     }),
-    says: /only one of weightPriority and orderPriority can be used/,
+    expected: /only one of weightPriority and orderPriority can be used/,
   },
   {
     is: 'with a weight beyond 100',
     spec: rolling({ priorityStrategy: { weightPriority: [{ weight: 101, matchSelector: selector }] } }),
-    says: /range 1-100/,
+    expected: /range 1-100/,
   },
   {
     is: 'that spreads a label twice',
@@ -203,23 +208,23 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
         { key: 'a', value: 'b' },
       ],
     }),
-    says: /duplicated key=a value=b/,
+    expected: /duplicated key=a value=b/,
   },
   {
     is: 'with a percentage as pre-download parallelism',
     spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: '10%' } }),
-    says: /does not support percentage value/,
+    expected: /does not support percentage value/,
   },
   {
     is: 'with a word as pre-download parallelism',
     spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: 'x' } }),
-    says: /must be a valid integer/,
+    expected: /must be a valid integer/,
   },
 ];
-for (const { is, spec, says } of faults) {
-  test(`a CloneSet ${is} is ${says ? 'refused' : 'accepted'}`, () => {
+for (const { is, spec, expected } of faults) {
+  test(`a CloneSet ${is} is ${expected ? 'refused' : 'accepted'}`, () => {
     const found = [...validateCloneSet(filled(spec), gates)];
-    if (says) assert.match(summary(found), says);
+    if (expected) assert.match(summary(found), expected);
     else assert.deepEqual(found, []);
   });
 }
@@ -235,39 +240,39 @@ const owned = (uid: string, more: Partial<Pod['metadata']> = {}): Pod => ({
     ...more,
   },
 });
-const named: { is: string; pod: Pod | undefined; says?: RegExp; old?: readonly string[] }[] = [
+const named: { is: string; pod: Pod | undefined; expected?: RegExp; old?: readonly string[] }[] = [
   { is: 'its own', pod: owned('set-uid') },
-  { is: 'gone', pod: undefined, says: /find pod a failed: Pod "a" not found/ },
+  { is: 'gone', pod: undefined, expected: /find pod a failed: Pod "a" not found/ },
   { is: 'gone, but was named before', pod: undefined, old: ['a'] },
   {
     is: 'on its way out',
     pod: owned('set-uid', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
-    says: /find pod a already terminating/,
+    expected: /find pod a already terminating/,
   },
-  { is: "another's", pod: owned('other'), says: /find pod a owner is not this CloneSet/ },
-  { is: "nobody's", pod: owned('x', { ownerReferences: [] }), says: /find pod a owner is not this CloneSet/ },
+  { is: "another's", pod: owned('other'), expected: /find pod a owner is not this CloneSet/ },
+  { is: "nobody's", pod: owned('x', { ownerReferences: [] }), expected: /find pod a owner is not this CloneSet/ },
 ];
-for (const { is, pod, says, old } of named) {
-  test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'accepted'}`, () => {
+for (const { is, pod, expected, old } of named) {
+  test(`in v1alpha1 a Pod to delete that is ${is} is ${expected ? 'refused' : 'accepted'}`, () => {
     const set = filledV1alpha1({ scaleStrategy: { podsToDelete: ['a'] } });
     const before = old && filledV1alpha1({ scaleStrategy: { podsToDelete: old } });
     const found = [...validateCloneSetV1alpha1(set, gates, () => pod, before)];
-    if (says) assert.match(summary(found), says);
+    if (expected) assert.match(summary(found), expected);
     else assert.deepEqual(found, []);
   });
 }
 
-const deadlines: { deadline: number; minReady: number; says?: RegExp }[] = [
+const deadlines: { deadline: number; minReady: number; expected?: RegExp }[] = [
   { deadline: 11, minReady: 10 },
   { deadline: 2147483647, minReady: 2147483647 },
-  { deadline: 10, minReady: 10, says: /must be greater than minReadySeconds/ },
-  { deadline: -1, minReady: 0, says: /must be greater than or equal to 0/ },
+  { deadline: 10, minReady: 10, expected: /must be greater than minReadySeconds/ },
+  { deadline: -1, minReady: 0, expected: /must be greater than or equal to 0/ },
 ];
-for (const { deadline, minReady, says } of deadlines) {
-  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'accepted'}`, () => {
+for (const { deadline, minReady, expected } of deadlines) {
+  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${expected ? 'refused' : 'accepted'}`, () => {
     const set = filledV1alpha1({ progressDeadlineSeconds: deadline, minReadySeconds: minReady });
     const found = [...validateCloneSetV1alpha1(set, gates, () => undefined)];
-    if (says) assert.match(summary(found), says);
+    if (expected) assert.match(summary(found), expected);
     else assert.deepEqual(found, []);
   });
 }
@@ -310,26 +315,27 @@ test('only the selector of a CloneSet is immutable', () => {
   );
 });
 
-const protection: { label?: string; replicas: number; isOn?: boolean; says?: string }[] = [
+const protection: { label?: string; replicas: number; isOn?: boolean; expected?: string }[] = [
   { replicas: 3 },
   {
     label: 'Always',
     replicas: 0,
-    says: 'forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Always',
+    expected: 'forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Always',
   },
   {
     label: 'Cascading',
     replicas: 3,
-    says: 'forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Cascading and replicas 3>0',
+    expected:
+      'forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Cascading and replicas 3>0',
   },
   { label: 'Cascading', replicas: 0 },
   { label: 'Sometimes', replicas: 3 },
   { label: 'Always', replicas: 3, isOn: false },
 ];
-for (const { label, replicas, isOn = true, says } of protection) {
-  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${says ? 'cannot' : 'can'} be deleted`, () => {
+for (const { label, replicas, isOn = true, expected } of protection) {
+  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${expected ? 'cannot' : 'can'} be deleted`, () => {
     const labels = label ? { labels: { 'policy.kruise.io/delete-protection': label } } : {};
     const workload = { metadata: { name: 'web', ...labels }, spec: { replicas } };
-    assert.equal(workloadDeletionFault(workload, featureGates({ ResourcesDeletionProtection: isOn })), says);
+    assert.equal(workloadDeletionFault(workload, featureGates({ ResourcesDeletionProtection: isOn })), expected);
   });
 }

@@ -8,7 +8,7 @@ import { subdomainName } from '@kruise/api/meta/name-rules';
 import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/api/meta/same';
 import { nonNegative } from '@kruise/api/meta/value.validate';
-import { jsonPatchOf } from '@kruise/client/json-patch-diff';
+import { createJsonPatch } from '@kruise/client/json-patch-diff';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { compareStrings, quote } from '@kruise/values/go-syntax';
@@ -205,7 +205,7 @@ function* validateUpdate(cloneSet: AnyCloneSet, old: AnyCloneSet): Generator<Cau
 
 /** With the type InPlaceOnly, only images may change. */
 function* validateInPlaceOnly(cloneSet: CloneSetV1alpha1, old: CloneSetV1alpha1): Generator<Cause> {
-  const changes = jsonPatchOf(old.spec.template.spec ?? {}, cloneSet.spec.template.spec ?? {});
+  const changes = createJsonPatch(old.spec.template.spec ?? {}, cloneSet.spec.template.spec ?? {});
   const found = changes.find(({ op, path }) => op !== 'replace' || !/^\/containers\/\d+\/image$/.test(path));
   if (!found) return;
   const why = `only allowed to update images in spec for InPlaceOnly, but found ${found.op} ${found.path}`;

@@ -1,6 +1,6 @@
 import { pod } from '@kruise/api/core/pod';
 import { type CloneSet, type CloneSetV1alpha1, cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
-import { change, type RequestFor, type Webhook } from '@kruise/client/webhook';
+import { type AdmissionRequestFor, mutate, type Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
 import { handler, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { protectFromDeletion } from '../deletion-protection/workloads.ts';
@@ -15,9 +15,9 @@ export function cloneSetDefaulting({ settings: { gates } }: WebhookContext): Web
     switch (versionOf(request)) {
       // The objects of a request have its version.
       case 'v1beta1':
-        return change(defaultCloneSet(object as CloneSet, oldObject as CloneSet | undefined, gates));
+        return mutate(defaultCloneSet(object as CloneSet, oldObject as CloneSet | undefined, gates));
       case 'v1alpha1':
-        return change(
+        return mutate(
           defaultCloneSetV1alpha1(object as CloneSetV1alpha1, oldObject as CloneSetV1alpha1 | undefined, gates),
         );
       default:
@@ -44,7 +44,7 @@ export function cloneSetValidating(context: WebhookContext): Webhook {
 }
 
 /** Returns the new object, and the old one if there is one. */
-function both<K extends typeof cloneSet | typeof cloneSetV1alpha1>(kind: K, request: RequestFor<AnyCloneSet>) {
+function both<K extends typeof cloneSet | typeof cloneSetV1alpha1>(kind: K, request: AdmissionRequestFor<AnyCloneSet>) {
   const { object, oldObject } = request;
   return [typed(kind, object), oldObject && typed(kind, oldObject)] as const;
 }

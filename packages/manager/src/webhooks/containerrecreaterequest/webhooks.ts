@@ -5,7 +5,7 @@ import {
   containerRecreateRequestV1alpha1,
 } from '@kruise/api/kruise/containerrecreaterequest';
 import { recreateNodeNameLabel, recreatePodUidLabel, recreateUnreadyAcquired } from '@kruise/api/kruise/well-known';
-import { allow, change, type Verdict, type Webhook } from '@kruise/client/webhook';
+import { type AdmissionDecision, allow, mutate, type Webhook } from '@kruise/client/webhook';
 import { isSame } from '@kruise/machinery/json-value';
 import { isNotFound } from '@kruise/machinery/status';
 import { typed } from '../../typed.ts';
@@ -31,7 +31,11 @@ export function containerRecreateRequestFilling(context: WebhookContext): Webhoo
   });
 }
 
-async function fillIn({ client }: WebhookContext, object: AnyRequest, namespace: string): Promise<Verdict<AnyRequest>> {
+async function fillIn(
+  { client }: WebhookContext,
+  object: AnyRequest,
+  namespace: string,
+): Promise<AdmissionDecision<AnyRequest>> {
   const fault = faultOfRequest(object);
   if (fault) return refuse(400, fault);
   const name = object.spec.podName;
@@ -47,7 +51,7 @@ async function fillIn({ client }: WebhookContext, object: AnyRequest, namespace:
   if (!foundNode)
     return refuse(isNotFound(nodeFault) ? 400 : 500, `failed to get Node ${nodeName}: ${textOf(nodeFault)}`);
   const containerFault = faultOfContainers(object, found);
-  return containerFault ? refuse(400, containerFault) : change(filledIn(object, found, foundNode));
+  return containerFault ? refuse(400, containerFault) : mutate(filledIn(object, found, foundNode));
 }
 
 /** Returns the result of a promise, or its error. */
@@ -63,7 +67,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function judgeChange(object: AnyRequest, old: AnyRequest): Verdict<never> {
+function judgeChange(object: AnyRequest, old: AnyRequest): AdmissionDecision<never> {
   if (!isSame(object.spec, old.spec)) return refuse(403, 'spec of ContainerRecreateRequest is immutable');
   for (const label of [recreatePodUidLabel, recreateNodeNameLabel]) {
     if (object.metadata.labels?.[label] === old.metadata.labels?.[label]) continue;

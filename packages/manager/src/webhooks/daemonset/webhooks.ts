@@ -1,5 +1,5 @@
 import { type DaemonSet, type DaemonSetV1alpha1, daemonSet, daemonSetV1alpha1 } from '@kruise/api/kruise/daemonset';
-import { change, type Webhook } from '@kruise/client/webhook';
+import { mutate, type Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
 import { handler, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { defaultDaemonSet } from './default.ts';
@@ -12,7 +12,7 @@ export function daemonSetDefaulting(_context: WebhookContext): Webhook {
     const version = versionOf(request);
     if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
     // Create and update requests always have an object.
-    return change(defaultDaemonSet(kinds[version], request.object!));
+    return mutate(defaultDaemonSet(kinds[version], request.object!));
   });
 }
 

@@ -3,7 +3,7 @@ import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { Client } from '@kruise/client/client';
 import { allow, type Webhook } from '@kruise/client/webhook';
 import { handler, refuse, type WebhookContext } from '../context.ts';
-import { deletionFault, tellOfProtection } from './label.ts';
+import { deletionFault, reportProtection } from './label.ts';
 
 /** Deletion protection of CRDs: a CRD with objects of its kind is protected, because deleting it deletes them. */
 export function definitionProtecting({ client, settings: { gates }, onProtected }: WebhookContext): Webhook {
@@ -14,7 +14,7 @@ export function definitionProtecting({ client, settings: { gates }, onProtected 
     if (!isCascading) return allow();
     const fault = deletionFault(metadata, gates, () => undefined) ?? (await faultOfObjects());
     if (!fault) return allow();
-    tellOfProtection(onProtected, { kind: 'CustomResourceDefinition', metadata, username: userInfo.username });
+    reportProtection(onProtected, { kind: 'CustomResourceDefinition', metadata, username: userInfo.username });
     return refuse(403, fault);
 
     async function faultOfObjects(): Promise<string | undefined> {

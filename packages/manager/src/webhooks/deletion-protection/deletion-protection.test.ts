@@ -8,7 +8,7 @@ import { service } from '@kruise/api/core/service';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { deleteProtectionLabel } from '@kruise/api/kruise/well-known';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
@@ -22,7 +22,7 @@ async function relabel<K extends Kind>({ client }: TestCluster, kind: K, name: s
     const { metadata, ...rest } = found as { readonly metadata: object };
     return { ...rest, ...more, metadata: { ...metadata, ...labelled(value) } } as ObjectOf<K>;
   };
-  await modify(client, kind, reference, change);
+  await updateWithRetry(client, kind, reference, change);
 }
 
 const containers = [{ name: 'main', image: 'app' }];

@@ -20,7 +20,7 @@ export function deletionFault(
 }
 
 /** Reports a refused deletion and its user. */
-export function tellOfProtection(
+export function reportProtection(
   onProtected: WebhookContext['onProtected'],
   {
     kind,

@@ -6,21 +6,21 @@ import type { Caches } from '@kruise/client/informer';
 import { allow, type Webhook } from '@kruise/client/webhook';
 import { isPodActive } from '@kruise/machinery/pods';
 import { handler, refuse, type WebhookContext } from '../context.ts';
-import { deletionFault, tellOfProtection } from './label.ts';
+import { deletionFault, reportProtection } from './label.ts';
 
 /** Deletion protection of namespaces: a namespace with Pods or bound PVCs is protected. */
 export function namespaceProtecting({ caches, settings: { gates }, onProtected }: WebhookContext): Webhook {
   return handler<Namespace>(({ oldObject, userInfo }) => {
     if (!oldObject) return allow();
     const { metadata } = oldObject;
-    const fault = deletionFault(metadata, gates, (refusal) => inhabitantsOf(caches, metadata.name ?? '', refusal));
+    const fault = deletionFault(metadata, gates, (refusal) => describeContent(caches, metadata.name ?? '', refusal));
     if (!fault) return allow();
-    tellOfProtection(onProtected, { kind: 'Namespace', metadata, username: userInfo.username });
+    reportProtection(onProtected, { kind: 'Namespace', metadata, username: userInfo.username });
     return refuse(403, fault);
   });
 }
 
-function inhabitantsOf(caches: Caches, namespace: string, refusal: string): string | undefined {
+function describeContent(caches: Caches, namespace: string, refusal: string): string | undefined {
   const pods = caches.of(pod).list({ namespace }).filter(isPodActive).length;
   if (pods > 0) return `${refusal} and active pods ${pods}>0`;
   const claims = caches.of(persistentVolumeClaim).list({ namespace });

@@ -1,9 +1,9 @@
 /** Deletion protection of workloads, by label. */
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
-import { allow, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
+import { type AdmissionDecision, type AdmissionRequestFor, allow, type Webhook } from '@kruise/client/webhook';
 import type { FeatureGates } from '../../feature-gates.ts';
 import { handler, refuse, type WebhookContext } from '../context.ts';
-import { deletionFault, tellOfProtection } from './label.ts';
+import { deletionFault, reportProtection } from './label.ts';
 
 type Workload = { readonly metadata: ObjectMeta; readonly spec?: { readonly replicas?: number } };
 
@@ -17,11 +17,11 @@ export function workloadDeletionFault({ metadata, spec }: Workload, gates: Featu
 /** Refuses the deletion of a protected workload, and reports refused deletions. */
 export function protectFromDeletion(
   { settings, onProtected }: WebhookContext,
-  { oldObject, kind, userInfo }: RequestFor<Workload>,
-): Verdict<never> {
+  { oldObject, kind, userInfo }: AdmissionRequestFor<Workload>,
+): AdmissionDecision<never> {
   const fault = oldObject && workloadDeletionFault(oldObject, settings.gates);
   if (!oldObject || !fault) return allow();
-  tellOfProtection(onProtected, { kind: kind.kind, metadata: oldObject.metadata, username: userInfo.username });
+  reportProtection(onProtected, { kind: kind.kind, metadata: oldObject.metadata, username: userInfo.username });
   return refuse(403, fault);
 }
 

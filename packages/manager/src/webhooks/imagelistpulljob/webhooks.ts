@@ -1,6 +1,6 @@
 import { type ImageListPullJob, imageListPullJob, imageListPullJobV1alpha1 } from '@kruise/api/kruise/imagelistpulljob';
 import type { Webhook } from '@kruise/client/webhook';
-import { filling, judging, refuse, refuseFault, type WebhookContext } from '../context.ts';
+import { defaultingWebhook, refuse, refuseFault, validatingWebhook, type WebhookContext } from '../context.ts';
 import { withPullDefaults } from '../image-pull.default.ts';
 import { pullGateFault } from '../image-pull.validate.ts';
 import { imageListPullJobFault } from './validate.ts';
@@ -8,11 +8,11 @@ import { imageListPullJobFault } from './validate.ts';
 const versions = { v1beta1: imageListPullJob, v1alpha1: imageListPullJobV1alpha1 };
 
 export function imageListPullJobDefaulting(): Webhook {
-  return filling<ImageListPullJob>(versions, (job) => ({ ...job, spec: withPullDefaults(job.spec) }));
+  return defaultingWebhook<ImageListPullJob>(versions, (job) => ({ ...job, spec: withPullDefaults(job.spec) }));
 }
 
 export function imageListPullJobValidating({ settings: { gates } }: WebhookContext): Webhook {
-  return judging<ImageListPullJob>(versions, (job) => {
+  return validatingWebhook<ImageListPullJob>(versions, (job) => {
     const closed = pullGateFault(gates);
     return closed ? refuse(403, closed) : refuseFault(imageListPullJobFault(job), 400);
   });

@@ -43,7 +43,7 @@ test('the finalizer of a job is added once', () => {
   assert.equal(holdImagePullJob(held), held);
 });
 
-const jobs: { is: string; spec: Partial<ImagePullJob['spec']>; says?: string }[] = [
+const jobs: { is: string; spec: Partial<ImagePullJob['spec']>; expected?: string }[] = [
   { is: 'that is complete', spec: {} },
   { is: 'for some nodes by name', spec: { selector: { names: ['a', 'b'] } } },
   { is: 'for nodes of no labels', spec: { selector: {} } },
@@ -55,68 +55,69 @@ const jobs: { is: string; spec: Partial<ImagePullJob['spec']>; says?: string }[]
   {
     is: 'by name and by label',
     spec: { selector: { names: ['a'], ...labels } },
-    says: 'can not set both names and labelSelector in this spec.selector',
+    expected: 'can not set both names and labelSelector in this spec.selector',
   },
-  { is: 'with a name twice', spec: { selector: { names: ['a', 'a'] } }, says: 'duplicated name in selector names' },
+  { is: 'with a name twice', spec: { selector: { names: ['a', 'a'] } }, expected: 'duplicated name in selector names' },
   {
     is: 'with two selectors',
     spec: { selector: labels, podSelector: labels },
-    says: 'can not set both selector and podSelector',
+    expected: 'can not set both selector and podSelector',
   },
   {
     is: 'with an unknown operator',
     spec: { podSelector: { matchExpressions: [{ key: 'a', operator: 'Among' as 'In' }] } },
-    says: 'invalid podSelector: "Among" is not a valid label selector operator',
+    expected: 'invalid podSelector: "Among" is not a valid label selector operator',
   },
-  { is: 'without an image', spec: { image: '' }, says: 'image can not be empty' },
+  { is: 'without an image', spec: { image: '' }, expected: 'image can not be empty' },
   {
     is: 'with capitals',
     spec: { image: 'App:v1' },
-    says: 'invalid image App:v1: invalid reference format: repository name must be lowercase',
+    expected: 'invalid image App:v1: invalid reference format: repository name must be lowercase',
   },
-  { is: 'with nonsense', spec: { image: 'a b' }, says: 'invalid image a b: invalid reference format' },
-  { is: 'with a percentage', spec: { parallelism: '5%' }, says: 'parallelism does not support percentage value' },
+  { is: 'with nonsense', spec: { image: 'a b' }, expected: 'invalid image a b: invalid reference format' },
+  { is: 'with a percentage', spec: { parallelism: '5%' }, expected: 'parallelism does not support percentage value' },
   {
     is: 'with no number',
     spec: { parallelism: 'x' },
-    says: 'parallelism must be a valid integer: strconv.ParseInt: parsing "x": invalid syntax',
+    expected: 'parallelism must be a valid integer: strconv.ParseInt: parsing "x": invalid syntax',
   },
-  { is: 'with less than none', spec: { parallelism: -1 }, says: 'parallelism must be non-negative' },
+  { is: 'with less than none', spec: { parallelism: -1 }, expected: 'parallelism must be non-negative' },
   {
     is: 'with too short a deadline',
     spec: { completionPolicy: { type: 'Always', activeDeadlineSeconds: 599 } },
-    says: 'completionPolicy.activeDeadlineSeconds must be greater than pullPolicy.timeoutSeconds(default 600)',
+    expected: 'completionPolicy.activeDeadlineSeconds must be greater than pullPolicy.timeoutSeconds(default 600)',
   },
   {
     is: 'that never ends, at a time',
     spec: { completionPolicy: { type: 'Never', ttlSecondsAfterFinished: 0 } },
-    says: 'activeDeadlineSeconds and ttlSecondsAfterFinished can only work with Always CompletionPolicyType',
+    expected: 'activeDeadlineSeconds and ttlSecondsAfterFinished can only work with Always CompletionPolicyType',
   },
   {
     is: 'that ends somehow',
     spec: { completionPolicy: { type: 'Sometimes' as 'Never' } },
-    says: 'unknown type of completionPolicy: Sometimes',
+    expected: 'unknown type of completionPolicy: Sometimes',
   },
 ];
-for (const { is, spec, says } of jobs) {
-  test(`a job ${is} is ${says ? 'refused' : 'accepted'}`, () => assert.equal(imagePullJobFault(job(spec)), says));
+for (const { is, spec, expected } of jobs) {
+  test(`a job ${is} is ${expected ? 'refused' : 'accepted'}`, () =>
+    assert.equal(imagePullJobFault(job(spec)), expected));
 }
 
 const many = Array.from({ length: 256 }, (_, index) => `app:v${index}`);
-const lists: { is: string; images: readonly string[]; says?: string }[] = [
+const lists: { is: string; images: readonly string[]; expected?: string }[] = [
   { is: 'of 255 images', images: many.slice(1) },
-  { is: 'of none', images: [], says: 'image can not be empty' },
-  { is: 'of one twice', images: ['a', 'a'], says: 'images cannot have duplicate values' },
-  { is: 'of 256', images: many, says: 'the maximum number of images cannot > 255' },
+  { is: 'of none', images: [], expected: 'image can not be empty' },
+  { is: 'of one twice', images: ['a', 'a'], expected: 'images cannot have duplicate values' },
+  { is: 'of 256', images: many, expected: 'the maximum number of images cannot > 255' },
   {
     is: 'with an invalid image',
     images: ['app', `${'a'.repeat(64)}`],
-    says: `invalid image ${'a'.repeat(64)}: invalid repository name (${'a'.repeat(64)}), cannot specify 64-byte hexadecimal strings`,
+    expected: `invalid image ${'a'.repeat(64)}: invalid repository name (${'a'.repeat(64)}), cannot specify 64-byte hexadecimal strings`,
   },
 ];
-for (const { is, images, says } of lists) {
-  test(`a list ${is} is ${says ? 'refused' : 'accepted'}`, () =>
-    assert.equal(imageListPullJobFault(list(images)), says));
+for (const { is, images, expected } of lists) {
+  test(`a list ${is} is ${expected ? 'refused' : 'accepted'}`, () =>
+    assert.equal(imageListPullJobFault(list(images)), expected));
 }
 
 type Tags = NonNullable<NodeImage['spec']['images']>[string]['tags'];
@@ -137,25 +138,25 @@ test('tags of a NodeImage get a creation time and are sorted', () => {
 });
 
 const ttl = { pullPolicy: { ttlSecondsAfterFinished: 5 } };
-const tagCases: { is: string; tags: Tags; says?: string }[] = [
+const tagCases: { is: string; tags: Tags; expected?: string }[] = [
   { is: 'with a time to live', tags: [{ tag: 'v1', ...ttl }] },
-  { is: 'without', tags: [{ tag: 'v1' }], says: 'pullPolicy.ttlSecondsAfterFinished for app/v1 must set' },
+  { is: 'without', tags: [{ tag: 'v1' }], expected: 'pullPolicy.ttlSecondsAfterFinished for app/v1 must set' },
   {
     is: 'twice',
     tags: [
       { tag: 'v1', ...ttl },
       { tag: 'v1', ...ttl },
     ],
-    says: 'duplicated tag v1 for image app',
+    expected: 'duplicated tag v1 for image app',
   },
-  { is: 'without a name', tags: [{ tag: '' }], says: 'tag for image app can not be empty' },
+  { is: 'without a name', tags: [{ tag: '' }], expected: 'tag for image app can not be empty' },
   {
     is: 'before its first version',
     tags: [{ tag: 'v1', version: -1, ...ttl }],
-    says: 'version for app/v1 can not be less than 0',
+    expected: 'version for app/v1 can not be less than 0',
   },
 ];
-for (const { is, tags, says } of tagCases) {
-  test(`a tag ${is} is ${says ? 'refused' : 'accepted'}`, () =>
-    assert.equal(nodeImageFault(defaultNodeImage(nodeImage(tags), 0)), says));
+for (const { is, tags, expected } of tagCases) {
+  test(`a tag ${is} is ${expected ? 'refused' : 'accepted'}`, () =>
+    assert.equal(nodeImageFault(defaultNodeImage(nodeImage(tags), 0)), expected));
 }

@@ -1,7 +1,7 @@
 import { type ImagePullJob, imagePullJob, imagePullJobV1alpha1 } from '@kruise/api/kruise/imagepulljob';
 import { deny, type Webhook } from '@kruise/client/webhook';
 import { isSame } from '@kruise/machinery/json-value';
-import { filling, judging, refuse, refuseFault, type WebhookContext } from '../context.ts';
+import { defaultingWebhook, refuse, refuseFault, validatingWebhook, type WebhookContext } from '../context.ts';
 import { pullGateFault } from '../image-pull.validate.ts';
 import { defaultImagePullJob, holdImagePullJob } from './default.ts';
 import { imagePullJobFault } from './validate.ts';
@@ -9,14 +9,14 @@ import { imagePullJobFault } from './validate.ts';
 const versions = { v1beta1: imagePullJob, v1alpha1: imagePullJobV1alpha1 };
 
 export function imagePullJobDefaulting(): Webhook {
-  return filling<ImagePullJob>(versions, (job, _old, { operation, resource }) => {
+  return defaultingWebhook<ImagePullJob>(versions, (job, _old, { operation, resource }) => {
     const filled = defaultImagePullJob(job);
     return operation === 'CREATE' && resource.version === 'v1alpha1' ? holdImagePullJob(filled) : filled;
   });
 }
 
 export function imagePullJobValidating({ settings: { gates } }: WebhookContext): Webhook {
-  return judging<ImagePullJob>(versions, (job, old) => {
+  return validatingWebhook<ImagePullJob>(versions, (job, old) => {
     const closed = pullGateFault(gates);
     if (closed) return refuse(403, closed);
     if (old && !isSame(job.spec.pullSecrets, old.spec.pullSecrets)) return deny('spec.pullSecrets is immutable');

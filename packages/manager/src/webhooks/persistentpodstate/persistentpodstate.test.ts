@@ -7,7 +7,7 @@ import {
   persistentPodState,
   persistentPodStateV1alpha1,
 } from '@kruise/api/kruise/persistentpodstate';
-import { modify } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/modify';
 import { StatusError } from '@kruise/machinery/status';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
@@ -71,7 +71,7 @@ test('the target workload is immutable in both versions', async () => {
     const patch = { spec: { targetRef: { name: 'other' } } };
     await assert.rejects(client.patch(kind, reference, patch, { type: 'merge' }), { message });
   }
-  await modify(client, persistentPodState, reference, (found) => ({
+  await updateWithRetry(client, persistentPodState, reference, (found) => ({
     ...found,
     spec: { ...found.spec, requiredPersistentTopology: { keys: ['rack', 'zone'] } },
   }));
@@ -91,7 +91,11 @@ test('custom workloads are permitted by the allowlist, with keys in any case', a
   await make(cluster, 'chess', game);
   await assert.rejects(make(cluster, 'go', { ...game, targetRef: { ...game.targetRef, kind: 'Match' } }));
   for (const text of ['{"workloads":', '{"workloads":{}}', '{"workloads":[{"kind":1}]}', '[]']) {
-    await modify(client, configMap, reference, (found) => ({ ...found, ...listing(text), metadata: found.metadata }));
+    await updateWithRetry(client, configMap, reference, (found) => ({
+      ...found,
+      ...listing(text),
+      metadata: found.metadata,
+    }));
     await pass(1);
     const message = /: Internal error: failed to get persistent pod state config white list, error: /;
     await assert.rejects(make(cluster, 'go', spec), { message });

@@ -6,7 +6,7 @@ import {
 import type { Webhook } from '@kruise/client/webhook';
 import { ParseError } from '@kruise/values/parse-error';
 import { statesFor } from '../../persistentpodstate/target.ts';
-import { whiteListIn } from '../../persistentpodstate/white-list.ts';
+import { readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { inStoredVersion } from '../stored-version.ts';
 import { validatePersistentPodState } from './validate.ts';
@@ -20,7 +20,7 @@ export function persistentPodStateValidating({ caches, settings }: WebhookContex
     const { oldObject } = request;
     const old = oldObject && inStoredVersion(persistentPodState, persistentPodStateV1alpha1, oldObject);
     try {
-      const whiteList = whiteListIn(caches, settings.namespace);
+      const whiteList = readAllowlistFrom(caches, settings.namespace);
       const rivals = statesFor(caches, request.namespace ?? '', state.spec.targetRef);
       return refuseFaults(validatePersistentPodState(state, { whiteList, rivals, old }), 400);
     } catch (error) {

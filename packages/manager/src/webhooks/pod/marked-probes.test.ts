@@ -24,7 +24,7 @@ const mark = ({ client }: TestCluster, name: string, app: string, ...probes: rea
   });
 
 /** Returns the annotations of a new Pod about its probes: their names, and those of markers. */
-async function told({ client }: TestCluster, metadata: Partial<Pod['metadata']> = {}) {
+async function probeAnnotations({ client }: TestCluster, metadata: Partial<Pod['metadata']> = {}) {
   const { annotations = {} } = (
     await client.create(
       pod,
@@ -54,17 +54,17 @@ test('a Pod is annotated with the probes of its containers, one for each conditi
   await mark(cluster, 'c', 'web', probeOf('busy'));
   await mark(cluster, 'other', 'other', probeOf('else'));
   await cluster.pass(1);
-  assert.deepEqual(await told(cluster, { labels: { app: 'none' } }), ['', undefined]);
-  const [names, markers] = await told(cluster);
+  assert.deepEqual(await probeAnnotations(cluster, { labels: { app: 'none' } }), ['', undefined]);
+  const [names, markers] = await probeAnnotations(cluster);
   assert.deepEqual(names?.split(' ').sort(), ['again', 'busy', 'warm'].sort());
   assert.equal(markers, 'b,c,z');
   const named = { annotations: { 'kruise.io/podprobemarker-list': 'other,missing' } };
-  assert.deepEqual(await told(cluster, named), ['else', 'other']);
+  assert.deepEqual(await probeAnnotations(cluster, named), ['else', 'other']);
 });
 
 test('with the gate disabled a Pod has no probe annotations', async () => {
   await using cluster = await startTestCluster({ EnablePodProbeMarkerOnServerless: false });
   await mark(cluster, 'a', 'web', probeOf('idle'));
   await cluster.pass(1);
-  assert.deepEqual(await told(cluster), ['', undefined]);
+  assert.deepEqual(await probeAnnotations(cluster), ['', undefined]);
 });

@@ -4,7 +4,7 @@ import { type PersistentPodStateSpec, persistentPodState } from '@kruise/api/kru
 import { injectedPersistentPodStateAnnotation } from '@kruise/api/kruise/well-known';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { stateFor } from '../../persistentpodstate/target.ts';
-import { isListed, isStatefulSet, whiteListIn } from '../../persistentpodstate/white-list.ts';
+import { isListed, isStatefulSet, readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
 import type { WebhookContext } from '../context.ts';
 
 type Labels = { readonly [key: string]: string };
@@ -17,7 +17,7 @@ export function withFormerTopology(pod: Pod, { caches, settings }: WebhookContex
   const state = stateFor(caches, namespace, owner);
   const labels = state?.status?.podStates?.[name]?.nodeTopologyLabels;
   if (!state || !labels || Object.keys(labels).length === 0) return pod;
-  if (!isStatefulSet(owner) && !isListed(whiteListIn(caches, settings.namespace), owner)) return pod;
+  if (!isStatefulSet(owner) && !isListed(readAllowlistFrom(caches, settings.namespace), owner)) return pod;
   return drawn(pod, state.metadata.name ?? '', requirementsOf(state.spec, labels));
 }
 

@@ -6,15 +6,15 @@ import type { WebhookContext } from '../context.ts';
 
 /** Adds Kruise's readiness gate to the Pods of Kruise's workloads, or to all Pods. */
 export function withReadinessGate(pod: Pod, { settings }: Pick<WebhookContext, 'settings'>): Pod {
-  const isConcerned = settings.gates.KruisePodReadinessGate || isOfKruise(pod);
-  if (!isConcerned || hasReadinessGate(pod, kruisePodReadyCondition)) return pod;
+  const needsGate = settings.gates.KruisePodReadinessGate || isOwnedByKruise(pod);
+  if (!needsGate || hasReadinessGate(pod, kruisePodReadyCondition)) return pod;
   const spec = pod.spec ?? { containers: [] };
   const readinessGates = [...(spec.readinessGates ?? []), { conditionType: kruisePodReadyCondition }];
   return { ...pod, spec: { ...spec, readinessGates } };
 }
 
 /** Reports whether a workload of Kruise owns a Pod. */
-export function isOfKruise(pod: Pod): boolean {
+export function isOwnedByKruise(pod: Pod): boolean {
   const [group] = controllerOf(pod)?.apiVersion.split('/') ?? [];
   return group === appsGroup;
 }

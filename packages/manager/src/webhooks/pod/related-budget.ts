@@ -1,6 +1,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
-import { isForPod, ownersOf } from '../../budget/association.ts';
+import { appliesToPod, ownersOf } from '../../budget/association.ts';
 import { relatedTo } from '../../budget/pod-unavailable-budget.ts';
 import type { WebhookContext } from '../context.ts';
 
@@ -11,7 +11,7 @@ export function withRelatedBudget(pod: Pod, { caches, settings: { gates } }: Web
   const budgets = caches.of(podUnavailableBudget).list({ namespace: metadata.namespace ?? '' });
   if (budgets.length === 0) return pod;
   const owners = ownersOf(pod, caches);
-  const budget = budgets.find((each) => isForPod(each, pod, owners));
+  const budget = budgets.find((each) => appliesToPod(each, pod, owners));
   if (!budget) return pod;
   return { ...pod, metadata: { ...metadata, annotations: { ...metadata.annotations, ...relatedTo(budget) } } };
 }

@@ -2,15 +2,15 @@ import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { workloadSpread } from '@kruise/api/kruise/workloadspread';
 import type { Eviction } from '@kruise/api/policy/eviction';
-import { allow, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
+import { type AdmissionDecision, type AdmissionRequestFor, allow, type Webhook } from '@kruise/client/webhook';
 import { StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { spendBudget } from './unavailable-budget.ts';
-import { noteLeaving } from './workload-spread/leave.ts';
+import { releaseOnDeletion } from './workload-spread/leave.ts';
 
 /** An operation on an existing Pod. */
-export type Interference = {
+export type PodOperation = {
   readonly operation: 'UPDATE' | 'DELETE' | 'EVICT';
   /** The current Pod. */
   readonly pod: Pod;
@@ -24,13 +24,13 @@ type Guard = {
   /** A kind that the guard reads. The guard is disabled where the kind is not served. */
   readonly reads: Kind;
   /** Checks an operation on a Pod. Returns a refusal; undefined if the operation is allowed. */
-  readonly ask: (interference: Interference, context: WebhookContext) => Promise<Verdict<never> | undefined>;
+  readonly check: (operation: PodOperation, context: WebhookContext) => Promise<AdmissionDecision<never> | undefined>;
 };
 
 /** Guards in order of evaluation. The first refusal ends the evaluation. */
 const guards: readonly Guard[] = [
-  { ask: noteLeaving, reads: workloadSpread },
-  { ask: spendBudget, reads: podUnavailableBudget },
+  { check: releaseOnDeletion, reads: workloadSpread },
+  { check: spendBudget, reads: podUnavailableBudget },
 ];
 
 /** Validates updates, deletions and evictions of existing Pods. */
@@ -39,10 +39,10 @@ export function podValidating(context: WebhookContext): Webhook {
   const asked = guards.filter(({ reads }) => isServed(reads));
   return handler<Pod | Eviction>(async (request) => {
     try {
-      const interference = await interferenceIn(request, context);
-      if (!interference) return allow();
-      for (const { ask } of asked) {
-        const refusal = await ask(interference, context);
+      const operation = await interferenceIn(request, context);
+      if (!operation) return allow();
+      for (const { check } of asked) {
+        const refusal = await check(operation, context);
         if (refusal) return refusal;
       }
       return allow();
@@ -54,9 +54,9 @@ export function podValidating(context: WebhookContext): Webhook {
 }
 
 async function interferenceIn(
-  request: RequestFor<Pod | Eviction>,
+  request: AdmissionRequestFor<Pod | Eviction>,
   { client }: WebhookContext,
-): Promise<Interference | undefined> {
+): Promise<PodOperation | undefined> {
   const { operation, subResource = '', object, oldObject, dryRun = false, userInfo } = request;
   const { username = '' } = userInfo;
   if (operation === 'CREATE' && subResource === 'eviction') {

@@ -3,7 +3,7 @@ import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { workloadSpread } from '@kruise/api/kruise/workloadspread';
-import { allow, change, type RequestFor, type Webhook } from '@kruise/client/webhook';
+import { type AdmissionRequestFor, allow, mutate, type Webhook } from '@kruise/client/webhook';
 import { StatusError } from '@kruise/machinery/status';
 import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import type { Kind } from '@kruise/schema/kind';
@@ -16,19 +16,19 @@ import { withFormerTopology } from './persistent-state.ts';
 import { withReadinessGate } from './readiness-gate.ts';
 import { withRelatedBudget } from './related-budget.ts';
 import { withSidecars } from './sidecars.ts';
-import { withPlace } from './workload-spread/arrive.ts';
+import { withAssignedSubset } from './workload-spread/arrive.ts';
 
 /** A step of the mutation of a new Pod. Each step gets the result of the previous one. */
 type Step = {
   /** A kind that the step reads. The step is skipped where the kind is not served. */
   readonly reads?: Kind;
-  readonly take: (pod: Pod, context: WebhookContext, request: RequestFor<Pod>) => Pod | Promise<Pod>;
+  readonly take: (pod: Pod, context: WebhookContext, request: AdmissionRequestFor<Pod>) => Pod | Promise<Pod>;
 };
 
 /** Steps in order: injected containers take part in later steps. */
 const steps: readonly Step[] = [
   { take: withReadinessGate },
-  { take: withPlace, reads: workloadSpread },
+  { take: withAssignedSubset, reads: workloadSpread },
   { take: withSidecars },
   { take: withLaunchBarriers },
   { take: withRelatedBudget, reads: podUnavailableBudget },
@@ -56,7 +56,7 @@ export function podMutating(context: WebhookContext): Webhook {
       throw error;
     }
     // Metadata that was set only for the steps is not part of the patch.
-    return pod === original ? allow() : change({ ...pod, metadata: { ...pod.metadata, ...given(object) } });
+    return pod === original ? allow() : mutate({ ...pod, metadata: { ...pod.metadata, ...given(object) } });
   });
 }
 

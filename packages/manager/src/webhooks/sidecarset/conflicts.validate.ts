@@ -9,7 +9,7 @@ export function* validateConflicts(sidecarSet: SidecarSet, all: readonly Sidecar
   const base = baseOf(sidecarSet);
   const { name: own } = sidecarSet.metadata;
   const others = all.filter(({ metadata: { name } }) => name !== own && name !== base);
-  const rivals = others.filter((other) => mayMeet(sidecarSet, other));
+  const rivals = others.filter((other) => mayOverlap(sidecarSet, other));
   const { initContainers = [], containers = [], volumes = [] } = sidecarSet.spec;
   // If several rivals conflict, the last one is reported.
   const rivalWith = (has: (rival: SidecarSet) => boolean) => rivals.findLast(has)?.metadata.name;
@@ -50,7 +50,7 @@ function insistingPatches({ spec }: SidecarSet) {
 }
 
 /** Reports whether a Pod may be selected by both. */
-function mayMeet({ spec: a }: SidecarSet, { spec: b }: SidecarSet): boolean {
+function mayOverlap({ spec: a }: SidecarSet, { spec: b }: SidecarSet): boolean {
   if (a.namespaceSelector && b.namespaceSelector && !overlaps(a.namespaceSelector, b.namespaceSelector)) return false;
   return overlaps(a.selector ?? {}, b.selector ?? {});
 }

@@ -6,7 +6,7 @@ import { notFound } from '@kruise/machinery/status';
 import { summary } from '@kruise/schema/field-error';
 import { overlaps } from './conflicts.validate.ts';
 import { defaultSidecarSet } from './default.ts';
-import { type Surroundings, validateSidecarSet } from './validate.ts';
+import { type ValidationContext, validateSidecarSet } from './validate.ts';
 import { metadataFault } from './white-list.ts';
 
 const side = (more: object = {}) => ({ name: 'side', image: 'side:v1', ...more }) as SidecarContainer;
@@ -17,7 +17,7 @@ const set = (spec: SidecarSetSpec = {}, metadata: Partial<SidecarSet['metadata']
     metadata: { name: 'set', ...metadata },
     spec: { selector: { matchLabels: { app: 'web' } }, containers: [side()], ...spec },
   });
-const surroundings = (...sidecarSets: SidecarSet[]): Surroundings => ({
+const surroundings = (...sidecarSets: SidecarSet[]): ValidationContext => ({
   sidecarSets,
   findRevision(_, { revisionName }) {
     if (revisionName !== 'known')
@@ -44,64 +44,73 @@ const rolling = (updateStrategy: SidecarSetSpec['updateStrategy'] = {}) => set({
 const source = (fieldPath: string) => side({ transferEnv: [{ sourceContainerNameFrom: { fieldRef: { fieldPath } } }] });
 const bad = { matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['not ok!'] }] } as LabelSelector;
 
-const alone: { is: string; set: SidecarSet; says: RegExp | '' }[] = [
-  { is: 'with the minimal spec', set: set(), says: '' },
-  { is: 'with init containers alone', set: set({ containers: [], initContainers: [side()] }), says: '' },
-  { is: 'with a dotted name', set: set({}, { name: 'a.b' }), says: /^metadata.name: .*sidecarset name must consist/ },
-  { is: 'with a long name', set: set({}, { name: 'a'.repeat(64) }), says: /must be no more than 63 characters$/ },
+const alone: { is: string; set: SidecarSet; expected: RegExp | '' }[] = [
+  { is: 'with the minimal spec', set: set(), expected: '' },
+  { is: 'with init containers alone', set: set({ containers: [], initContainers: [side()] }), expected: '' },
+  {
+    is: 'with a dotted name',
+    set: set({}, { name: 'a.b' }),
+    expected: /^metadata.name: .*sidecarset name must consist/,
+  },
+  { is: 'with a long name', set: set({}, { name: 'a'.repeat(64) }), expected: /must be no more than 63 characters$/ },
   {
     is: 'without selector',
     set: set({ selector: undefined as never }),
-    says: /^spec.selector: Required value: no selector/,
+    expected: /^spec.selector: Required value: no selector/,
   },
-  { is: 'with an empty selector', set: set({ selector: {} }), says: /^spec.selector: .*: empty selector is not valid/ },
+  {
+    is: 'with an empty selector',
+    set: set({ selector: {} }),
+    expected: /^spec.selector: .*: empty selector is not valid/,
+  },
   {
     is: 'with a bad selector',
     set: set({ selector: bad }),
-    says: /^\[spec.selector.matchE.*, spec.selector.selector: Inv/,
+    expected: /^\[spec.selector.matchE.*, spec.selector.selector: Inv/,
   },
   {
     is: 'with an empty namespace selector',
     set: set({ namespaceSelector: {} }),
-    says: /^spec.namespaceSelector: .*empty/,
+    expected: /^spec.namespaceSelector: .*empty/,
   },
   {
     is: 'without containers',
     set: set({ containers: [] }),
-    says: /^spec: Required value: no initContainer or container/,
+    expected: /^spec: Required value: no initContainer or container/,
   },
   {
     is: 'with a revision without name',
     set: set({ injectionStrategy: { revision: {} } }),
-    says: /^revision: .*simultaneously$/,
+    expected: /^revision: .*simultaneously$/,
   },
   {
     is: 'with a revision that is there',
     set: set({ injectionStrategy: { revision: { revisionName: 'known' } } }),
-    says: '',
+    expected: '',
   },
   {
     is: 'with a revision that is not there',
     set: set({ injectionStrategy: { revision: { revisionName: 'other' } } }),
-    says: /^revision: Invalid value: "null": Cannot find .* err: ControllerRevision.apps "other" not found$/,
+    expected: /^revision: Invalid value: "null": Cannot find .* err: ControllerRevision.apps "other" not found$/,
   },
   {
     is: 'with a partition and a selector',
     set: rolling({ partition: 1, selector: { matchLabels: { a: 'b' } } }),
-    says: /^updateStrategy: Invalid value: "&\{Type:RollingUpdate .*MatchLabels:map\[string\]string\{a: b,\}.* Partition:1 .*together$/,
+    expected:
+      /^updateStrategy: Invalid value: "&\{Type:RollingUpdate .*MatchLabels:map\[string\]string\{a: b,\}.* Partition:1 .*together$/,
   },
-  { is: 'with a selector', set: rolling({ selector: { matchLabels: { a: 'b' } } }), says: '' },
+  { is: 'with a selector', set: rolling({ selector: { matchLabels: { a: 'b' } } }), expected: '' },
   {
     is: 'with a negative partition',
     set: rolling({ partition: -1 }),
-    says: /^spec.updateStrategy.partition: .*: -1: must be/,
+    expected: /^spec.updateStrategy.partition: .*: -1: must be/,
   },
   {
     is: 'with a bad limit',
     set: rolling({ maxUnavailable: 'x' }),
-    says: /^spec.updateStrategy.maxUnavailable: .*percent/,
+    expected: /^spec.updateStrategy.maxUnavailable: .*percent/,
   },
-  { is: 'with a limit of nothing', set: rolling({ maxUnavailable: 0 }), says: '' },
+  { is: 'with a limit of nothing', set: rolling({ maxUnavailable: 0 }), expected: '' },
   {
     is: 'that spreads twice',
     set: rolling({
@@ -110,163 +119,189 @@ const alone: { is: string; set: SidecarSet; says: RegExp | '' }[] = [
         { key: 'a', value: 'b' },
       ],
     }),
-    says: /^spec.updateStrategy.scatterStrategy: Required value: duplicated key=a value=b$/,
+    expected: /^spec.updateStrategy.scatterStrategy: Required value: duplicated key=a value=b$/,
   },
   {
     is: 'with two orders',
     set: rolling({
       priorityStrategy: { orderPriority: [{ orderedKey: 'a' }], weightPriority: [{ weight: 1, matchSelector: {} }] },
     }),
-    says: /^spec.updateStrategy.priorityStrategy: Required value: only one of/,
+    expected: /^spec.updateStrategy.priorityStrategy: Required value: only one of/,
   },
-  { is: 'that only injects, with a bad limit', set: rolling({ type: 'NotUpdate', maxUnavailable: 'x' }), says: '' },
+  { is: 'that only injects, with a bad limit', set: rolling({ type: 'NotUpdate', maxUnavailable: 'x' }), expected: '' },
   {
     is: 'with a native sidecar to be updated',
     set: set({ initContainers: [native] }),
-    says: /^spec.updateStrategy: Required/,
+    expected: /^spec.updateStrategy: Required/,
   },
   {
     is: 'with a native sidecar',
     set: set({ initContainers: [native], updateStrategy: { type: 'NotUpdate' } }),
-    says: '',
+    expected: '',
   },
   {
     is: 'with a bad place',
     set: set({ containers: [side({ podInjectPolicy: 'x' })] }),
-    says: /^spec.container.podInjectPolicy/,
+    expected: /^spec.container.podInjectPolicy/,
   },
   {
     is: 'with a bad share',
     set: set({ containers: [side({ shareVolumePolicy: { type: 'x' } })] }),
-    says: /shareVolumePolicy: /,
+    expected: /shareVolumePolicy: /,
   },
   {
     is: 'with a mount of nothing',
     set: set({ containers: [side({ volumeMounts: [{ name: 'v', mountPath: '/v' }] })] }),
-    says: /^spec.containers\[0\].volumeMounts\[0\].name: Not found: "v"$/,
+    expected: /^spec.containers\[0\].volumeMounts\[0\].name: Not found: "v"$/,
   },
   {
     is: 'without image',
     set: set({ containers: [side({ image: '' })] }),
-    says: /^spec.containers\[0\].image: Required/,
+    expected: /^spec.containers\[0\].image: Required/,
   },
-  { is: 'that copies from a labelled container', set: set({ containers: [source("metadata.labels['a']")] }), says: '' },
+  {
+    is: 'that copies from a labelled container',
+    set: set({ containers: [source("metadata.labels['a']")] }),
+    expected: '',
+  },
   {
     is: 'that copies by name',
     set: set({ containers: [source('metadata.name')] }),
-    says: /^spec\[0\].transferEnv.fieldRef.fieldPath: .*field label not supported: metadata.name$/,
+    expected: /^spec\[0\].transferEnv.fieldRef.fieldPath: .*field label not supported: metadata.name$/,
   },
   {
     is: 'that copies by spec',
     set: set({ containers: [source("spec.x['a']")] }),
-    says: /field path not supported: spec.x$/,
+    expected: /field path not supported: spec.x$/,
   },
   {
     is: 'that copies by a bad label',
     set: set({ containers: [source("metadata.labels['a b']")] }),
-    says: /^spec\[0\].transferEnv.fieldRef: Invalid value: "a b"/,
+    expected: /^spec\[0\].transferEnv.fieldRef: Invalid value: "a b"/,
   },
-  { is: 'with a resources policy', set: set({ containers: [side({ resourcesPolicy: policy() })] }), says: '' },
+  { is: 'with a resources policy', set: set({ containers: [side({ resourcesPolicy: policy() })] }), expected: '' },
   {
     is: 'with a resources policy and resources',
     set: set({ containers: [side({ resourcesPolicy: policy(), resources: { limits: { cpu: '1' } } })] }),
-    says: /^spec\[0\].resourcesPolicy: .*cannot be configured together$/,
+    expected: /^spec\[0\].resourcesPolicy: .*cannot be configured together$/,
   },
   {
     is: 'with a resources policy without a pattern',
     set: set({ containers: [side({ resourcesPolicy: policy({ targetContainersNameRegex: '' }) })] }),
-    says: /Regex: Required value: invalid empty regex$/,
+    expected: /Regex: Required value: invalid empty regex$/,
   },
   {
     is: 'with a resources policy and a bad pattern',
     set: set({ containers: [side({ resourcesPolicy: policy({ targetContainersNameRegex: '(' }) })] }),
-    says: /: invalid regex pattern: error parsing regexp: missing closing \): `\(`$/,
+    expected: /: invalid regex pattern: error parsing regexp: missing closing \): `\(`$/,
   },
   {
     is: 'with a resources policy without expressions',
     set: set({ containers: [side({ resourcesPolicy: policy({ resourcesExpr: {} }) })] }),
-    says: /at least one of limits or requests must be configured$/,
+    expected: /at least one of limits or requests must be configured$/,
   },
   {
     is: 'with a resources policy of one resource for the other',
     set: set({ containers: [side({ resourcesPolicy: policy({ resourcesExpr: { requests: { cpu: 'memory' } } }) })] }),
-    says: /^spec\[0\].resourcesPolicy.resourcesExpr.requests.cpu: .*: invalid expression: undefined variable: memory$/,
+    expected:
+      /^spec\[0\].resourcesPolicy.resourcesExpr.requests.cpu: .*: invalid expression: undefined variable: memory$/,
   },
   {
     is: 'with a resources policy for an init container',
     set: set({ initContainers: [side({ name: 'i', resourcesPolicy: policy() })] }),
-    says: /resourcesPolicy is only supported for containers with RestartPolicy Always$/,
+    expected: /resourcesPolicy is only supported for containers with RestartPolicy Always$/,
   },
   {
     is: 'that patches one annotation twice',
     set: set({ patchPodMetadata: [{ annotations: { a: '1' } }, { annotations: { a: '2' } }] }),
-    says: /^spec.patchPodMetadata: Required value: patch annotation\[a\] already exist$/,
+    expected: /^spec.patchPodMetadata: Required value: patch annotation\[a\] already exist$/,
   },
-  { is: 'that patches nothing', set: set({ patchPodMetadata: [{}] }), says: /no annotations defined for SidecarSet$/ },
+  {
+    is: 'that patches nothing',
+    set: set({ patchPodMetadata: [{}] }),
+    expected: /no annotations defined for SidecarSet$/,
+  },
   {
     is: 'that patches an invalid annotation',
     set: set({ patchPodMetadata: [{ annotations: { 'a b': '1' } }] }),
-    says: /^patchPodMetadata.annotations: Invalid value: "a b"/,
+    expected: /^patchPodMetadata.annotations: Invalid value: "a b"/,
   },
   {
     is: 'without a base',
     set: set({ updateStrategy: { type: 'NotUpdate' } }, { annotations: base }),
-    says: /^metadata: .*failed: SidecarSet.apps.kruise.io "base" not found$/,
+    expected: /^metadata: .*failed: SidecarSet.apps.kruise.io "base" not found$/,
   },
 ];
-for (const { is, set: given, says } of alone) {
-  test(`a SidecarSet ${is} is ${says === '' ? 'accepted' : `refused: ${says.source}`}`, () => {
-    if (says === '') assert.equal(faultsOf(given), '');
-    else assert.match(faultsOf(given), says);
+for (const { is, set: given, expected } of alone) {
+  test(`a SidecarSet ${is} is ${expected === '' ? 'accepted' : `refused: ${expected.source}`}`, () => {
+    if (expected === '') assert.equal(faultsOf(given), '');
+    else assert.match(faultsOf(given), expected);
   });
 }
 
 const trial = (metadata: Partial<SidecarSet['metadata']> = {}, type: 'NotUpdate' | 'RollingUpdate' = 'NotUpdate') =>
   set({ updateStrategy: { type } }, { annotations: base, ...metadata });
-const trials: { is: string; set: SidecarSet; old?: SidecarSet; others: readonly SidecarSet[]; says: RegExp | '' }[] = [
-  { is: 'fine where its base is', set: trial(), others: [set({}, { name: 'base' })], says: '' },
-  { is: 'none of itself', set: trial({ name: 'base' }), others: [trial({ name: 'base' })], says: /cannot be itself/ },
+const trials: {
+  is: string;
+  set: SidecarSet;
+  old?: SidecarSet;
+  others: readonly SidecarSet[];
+  expected: RegExp | '';
+}[] = [
+  { is: 'fine where its base is', set: trial(), others: [set({}, { name: 'base' })], expected: '' },
+  {
+    is: 'none of itself',
+    set: trial({ name: 'base' }),
+    others: [trial({ name: 'base' })],
+    expected: /cannot be itself/,
+  },
   {
     is: 'none of another trial',
     set: trial(),
     others: [trial({ name: 'base' })],
-    says: /base sidecarSet cannot be canary$/,
+    expected: /base sidecarSet cannot be canary$/,
   },
   {
     is: 'never updated',
     set: trial({}, 'RollingUpdate'),
     others: [set({}, { name: 'base' })],
-    says: /not supported for canary/,
+    expected: /not supported for canary/,
   },
-  { is: 'of one base for good', set: trial(), old: set(), others: [set({}, { name: 'base' })], says: /is immutable$/ },
+  {
+    is: 'of one base for good',
+    set: trial(),
+    old: set(),
+    others: [set({}, { name: 'base' })],
+    expected: /is immutable$/,
+  },
 ];
-for (const { is, set: given, old, others, says } of trials) {
+for (const { is, set: given, old, others, expected } of trials) {
   test(`a canary is ${is}`, () => {
     const found = faultsOf(given, { ...(old ? { old } : {}), others });
-    if (says === '') assert.equal(found, '');
-    else assert.match(found, says);
+    if (expected === '') assert.equal(found, '');
+    else assert.match(found, expected);
   });
 }
 
 const hot = side({ upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'e' } });
-const updates: { name: string; to: SidecarSet; says: RegExp | '' }[] = [
-  { name: 'another image is fine', to: set({ containers: [side({ image: 'side:v2' })] }), says: '' },
+const updates: { name: string; to: SidecarSet; expected: RegExp | '' }[] = [
+  { name: 'another image is fine', to: set({ containers: [side({ image: 'side:v2' })] }), expected: '' },
   {
     name: 'another name is refused',
     to: set({ containers: [side({ name: 'x' })] }),
-    says: /^spec.containers.name: .*"x": container x is not found$/,
+    expected: /^spec.containers.name: .*"x": container x is not found$/,
   },
   {
     name: 'a sidecar cannot become a hot-upgrade pair',
     to: set({ containers: [hot] }),
-    says: /container side upgradeType is immutable$/,
+    expected: /container side upgradeType is immutable$/,
   },
-  { name: 'other init containers are fine', to: set({ initContainers: [side({ name: 'i' })] }), says: '' },
+  { name: 'other init containers are fine', to: set({ initContainers: [side({ name: 'i' })] }), expected: '' },
 ];
-for (const { name, to, says } of updates) {
+for (const { name, to, expected } of updates) {
   test(`on update ${name}`, () => {
-    if (says === '') assert.equal(faultsOf(to, { old: set() }), '');
-    else assert.match(faultsOf(to, { old: set() }), says);
+    if (expected === '') assert.equal(faultsOf(to, { old: set() }), '');
+    else assert.match(faultsOf(to, { old: set() }), expected);
   });
 }
 
@@ -275,56 +310,61 @@ const patching = (patchPolicy: 'Retain' | 'Overwrite' | 'MergePatchJson') => ({
   patchPodMetadata: [{ annotations: { a: '{}' }, patchPolicy }],
 });
 const other = (spec: SidecarSetSpec = {}) => set({ containers: [side({ name: 'other' })], ...spec }, { name: 'other' });
-const conflicts: { name: string; one: SidecarSet; two: SidecarSet; says: string }[] = [
-  { name: 'different containers', one: set(), two: other(), says: '' },
+const conflicts: { name: string; one: SidecarSet; two: SidecarSet; expected: string }[] = [
+  { name: 'different containers', one: set(), two: other(), expected: '' },
   {
     name: 'the same container',
     one: set(),
     two: other({ containers: [side()] }),
-    says: 'spec.containers: Invalid value: "side": container side already exist in other',
+    expected: 'spec.containers: Invalid value: "side": container side already exist in other',
   },
   {
     name: 'a container and an init container of one name',
     one: set(),
     two: other({ initContainers: [side()] }),
-    says: '',
+    expected: '',
   },
   {
     name: 'the same container for other Pods',
     one: set(),
     two: other({ containers: [side()], selector: { matchLabels: { app: 'x' } } }),
-    says: '',
+    expected: '',
   },
   {
     name: 'the same container in other namespaces',
     one: set({ namespaceSelector: { matchLabels: { a: '1' } } }),
     two: other({ containers: [side()], namespaceSelector: { matchLabels: { a: '2' } } }),
-    says: '',
+    expected: '',
   },
-  { name: 'the same volume', one: set(volume({ emptyDir: {} })), two: other(volume({ emptyDir: {} })), says: '' },
+  { name: 'the same volume', one: set(volume({ emptyDir: {} })), two: other(volume({ emptyDir: {} })), expected: '' },
   {
     name: 'another volume of one name',
     one: set(volume({ emptyDir: {} })),
     two: other(volume({ hostPath: { path: '/v' } })),
-    says: 'spec.volumes: Invalid value: "v": volume v is in conflict with sidecarset other',
+    expected: 'spec.volumes: Invalid value: "v": volume v is in conflict with sidecarset other',
   },
   {
     name: 'an annotation both insist on',
     one: set(patching('MergePatchJson')),
     two: other(patching('Overwrite')),
-    says: 'spec.patchPodMetadata: Invalid value: "a": annotation a is in conflict with sidecarset other',
+    expected: 'spec.patchPodMetadata: Invalid value: "a": annotation a is in conflict with sidecarset other',
   },
   {
     name: 'an annotation both merge',
     one: set(patching('MergePatchJson')),
     two: other(patching('MergePatchJson')),
-    says: '',
+    expected: '',
   },
-  { name: 'an annotation one would leave', one: set(patching('Retain')), two: other(patching('Overwrite')), says: '' },
+  {
+    name: 'an annotation one would leave',
+    one: set(patching('Retain')),
+    two: other(patching('Overwrite')),
+    expected: '',
+  },
 ];
-for (const { name, one, two, says } of conflicts) {
-  test(`two SidecarSets may ${says === '' ? '' : 'not '}have ${name}`, () => {
-    assert.equal(faultsOf(one, { others: [one, two] }), says);
+for (const { name, one, two, expected } of conflicts) {
+  test(`two SidecarSets may ${expected === '' ? '' : 'not '}have ${name}`, () => {
+    assert.equal(faultsOf(one, { others: [one, two] }), expected);
   });
 }
 
@@ -351,38 +391,38 @@ for (const { a, b, overlap } of pairs) {
 
 const listed = (rules: readonly object[]) => JSON.stringify({ rules });
 const patched = set({ patchPodMetadata: [{ annotations: { key1: 'x' } }] }, { labels: { team: 'a' } });
-const lists: { is: string; text?: string; allowsByDefault?: boolean; says: string | undefined }[] = [
-  { is: 'absent', says: 'SidecarSet patch metadata whitelist not found' },
-  { is: 'absent, which is allowed', allowsByDefault: true, says: undefined },
-  { is: 'empty', text: listed([]), says: 'sidecarSet patch metadata annotation is not allowed' },
-  { is: 'empty, which is allowed', text: listed([]), allowsByDefault: true, says: undefined },
-  { is: 'for such keys', text: listed([{ allowedAnnotationKeyExprs: ['key.*'] }]), says: undefined },
-  { is: 'for a part of such keys', text: listed([{ allowedAnnotationKeyExprs: ['y1'] }]), says: undefined },
+const lists: { is: string; text?: string; allowsByDefault?: boolean; expected: string | undefined }[] = [
+  { is: 'absent', expected: 'SidecarSet patch metadata whitelist not found' },
+  { is: 'absent, which is allowed', allowsByDefault: true, expected: undefined },
+  { is: 'empty', text: listed([]), expected: 'sidecarSet patch metadata annotation is not allowed' },
+  { is: 'empty, which is allowed', text: listed([]), allowsByDefault: true, expected: undefined },
+  { is: 'for such keys', text: listed([{ allowedAnnotationKeyExprs: ['key.*'] }]), expected: undefined },
+  { is: 'for a part of such keys', text: listed([{ allowedAnnotationKeyExprs: ['y1'] }]), expected: undefined },
   {
     is: 'for other keys',
     text: listed([{ allowedAnnotationKeyExprs: ['^other'] }]),
     allowsByDefault: true,
-    says: 'sidecarSet patch metadata annotation(key1) is not allowed',
+    expected: 'sidecarSet patch metadata annotation(key1) is not allowed',
   },
   {
     is: 'for these labels',
     text: listed([{ selector: { matchLabels: { team: 'a' } }, allowedAnnotationKeyExprs: ['key'] }]),
-    says: undefined,
+    expected: undefined,
   },
   {
     is: 'for other labels',
     text: listed([{ selector: { matchLabels: { team: 'b' } }, allowedAnnotationKeyExprs: ['key'] }]),
-    says: 'sidecarSet patch metadata annotation is not allowed',
+    expected: 'sidecarSet patch metadata annotation is not allowed',
   },
   {
     is: 'with a bad pattern',
     text: listed([{ allowedAnnotationKeyExprs: ['('] }]),
-    says: 'error parsing regexp: missing closing ): `(`',
+    expected: 'error parsing regexp: missing closing ): `(`',
   },
 ];
-for (const { is, text, allowsByDefault = false, says } of lists) {
-  test(`an allowlist that is ${is}: ${says ?? 'accepted'}`, () => {
-    assert.equal(metadataFault(patched, text, { allowsByDefault }), says);
+for (const { is, text, allowsByDefault = false, expected } of lists) {
+  test(`an allowlist that is ${is}: ${expected ?? 'accepted'}`, () => {
+    assert.equal(metadataFault(patched, text, { allowsByDefault }), expected);
     assert.equal(metadataFault(set(), text, { allowsByDefault }), undefined);
   });
 }

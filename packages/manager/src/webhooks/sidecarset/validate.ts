@@ -19,7 +19,7 @@ import { validateConflicts } from './conflicts.validate.ts';
 import { validateContainers } from './containers.validate.ts';
 
 /** Other objects that the validation of a SidecarSet reads. */
-export type Surroundings = {
+export type ValidationContext = {
   /** All SidecarSets. */
   readonly sidecarSets: readonly SidecarSet[];
   /** Throws a StatusError if there is no such revision. */
@@ -30,7 +30,7 @@ export type Surroundings = {
 
 export function* validateSidecarSet(
   sidecarSet: SidecarSet,
-  surroundings: Surroundings,
+  surroundings: ValidationContext,
   old?: SidecarSet,
 ): Generator<Cause> {
   const causes = [
@@ -58,7 +58,11 @@ function nameFaults(name: string): readonly string[] {
 
 const sidecarSetName: NameRule = { whole: nameFaults, prefix: nameFaults };
 
-function* validateCanary(sidecarSet: SidecarSet, { sidecarSets }: Surroundings, old?: SidecarSet): Generator<Cause> {
+function* validateCanary(
+  sidecarSet: SidecarSet,
+  { sidecarSets }: ValidationContext,
+  old?: SidecarSet,
+): Generator<Cause> {
   const { metadata, spec } = sidecarSet;
   const base = baseOf(sidecarSet);
   if (base === undefined) return;
@@ -73,7 +77,7 @@ function* validateCanary(sidecarSet: SidecarSet, { sidecarSets }: Surroundings, 
   if (spec.updateStrategy?.type !== 'NotUpdate') yield fault('RollingUpdate is not supported for canary sidecarSet');
 }
 
-function* validateSpec(sidecarSet: SidecarSet, surroundings: Surroundings): Generator<Cause> {
+function* validateSpec(sidecarSet: SidecarSet, surroundings: ValidationContext): Generator<Cause> {
   const { selector, namespaceSelector, initContainers = [], containers = [], updateStrategy = {} } = sidecarSet.spec;
   for (const { restartPolicy } of initContainers) {
     if (restartPolicy === 'Always' && updateStrategy.type === 'RollingUpdate') {
@@ -103,7 +107,7 @@ function* validateSelector(selector: LabelSelector, path: string): Generator<Cau
   }
 }
 
-function* validateRevision(sidecarSet: SidecarSet, { findRevision }: Surroundings): Generator<Cause> {
+function* validateRevision(sidecarSet: SidecarSet, { findRevision }: ValidationContext): Generator<Cause> {
   const { revision } = sidecarSet.spec.injectionStrategy ?? {};
   if (!revision) return;
   if (revision.revisionName === undefined && revision.customVersion === undefined) {
@@ -159,7 +163,7 @@ function printed(strategy: SidecarSetUpdateStrategy): string {
   );
 }
 
-function* validatePodMetadata(sidecarSet: SidecarSet, { metadataFault }: Surroundings): Generator<Cause> {
+function* validatePodMetadata(sidecarSet: SidecarSet, { metadataFault }: ValidationContext): Generator<Cause> {
   const path = 'spec.patchPodMetadata';
   const fault = metadataFault(sidecarSet);
   if (fault) yield required(path, fault);

@@ -6,21 +6,21 @@ import { apiVersionOf } from '@kruise/schema/kind';
 import { sidecarSetConversion } from '../../conversion/sidecarset.ts';
 import { configured } from '../../kruise-configuration.ts';
 import { chosenRevision } from '../../sidecarset/history.ts';
-import { filling, judging, refuseFaults, type WebhookContext } from '../context.ts';
+import { defaultingWebhook, refuseFaults, validatingWebhook, type WebhookContext } from '../context.ts';
 import { defaultSidecarSet } from './default.ts';
-import { type Surroundings, validateSidecarSet } from './validate.ts';
+import { type ValidationContext, validateSidecarSet } from './validate.ts';
 import { metadataFault } from './white-list.ts';
 
 const versions = { v1beta1: sidecarSet, v1alpha1: sidecarSetV1alpha1 };
 
 /** Both versions have all fields with defaults. */
 export function sidecarSetDefaulting(): Webhook {
-  return filling<SidecarSet>(versions, (given, _old, { object }) => defaultSidecarSet(given, object));
+  return defaultingWebhook<SidecarSet>(versions, (given, _old, { object }) => defaultSidecarSet(given, object));
 }
 
 /** Errors are reported with the paths of v1beta1, whatever version was sent. */
 export function sidecarSetValidating(context: WebhookContext): Webhook {
-  return judging<SidecarSet>(versions, (object, old) =>
+  return validatingWebhook<SidecarSet>(versions, (object, old) =>
     refuseFaults(validateSidecarSet(stored(object), surroundingsIn(context), old && stored(old)), 500),
   );
 }
@@ -37,7 +37,7 @@ function stored(object: SidecarSet): SidecarSet {
   return { ...read, spec: { ...spec, ...(volumes ? { volumes } : {}) } };
 }
 
-function surroundingsIn({ caches, settings: { namespace, gates } }: WebhookContext): Surroundings {
+function surroundingsIn({ caches, settings: { namespace, gates } }: WebhookContext): ValidationContext {
   const whiteList = configured(caches, namespace, sidecarSetMetadataWhiteListKey);
   const allowsByDefault = gates.SidecarSetPatchPodMetadataDefaultsAllowed;
   return {

@@ -35,8 +35,8 @@ function setOf(spec: Spec = {}, metadata = {}): StatefulSet {
 const filled = (spec: Spec = {}, open: FeatureGates = gates, metadata = {}) =>
   defaultStatefulSet(statefulSet, setOf(spec, metadata), undefined, open) as StatefulSet;
 /** Returns all errors as one text; empty if there is none. */
-const told = (causes: readonly Cause[]) => (causes.length === 0 ? '' : summary(causes));
-const faults = (set: StatefulSet) => told([...validateStatefulSet(set, gates)]);
+const formatErrors = (causes: readonly Cause[]) => (causes.length === 0 ? '' : summary(causes));
+const faults = (set: StatefulSet) => formatErrors([...validateStatefulSet(set, gates)]);
 
 test('a template without defaulted fields is valid', () => {
   const set = filled({}, featureGates({ TemplateNoDefaults: true }));
@@ -322,7 +322,9 @@ for (const { name, before, after, fault } of claimChanges) {
     const setWith = (type: 'OnPodRollingUpdate' | 'OnDelete', volumeClaimTemplates: PersistentVolumeClaim[]) =>
       setOf({ volumeClaimTemplates, volumeClaimUpdateStrategy: { type } });
     const found = (oldType: 'OnPodRollingUpdate' | 'OnDelete') =>
-      told([...validateClaimTemplatesUpdate(setWith('OnPodRollingUpdate', after), setWith(oldType, before), classes)]);
+      formatErrors([
+        ...validateClaimTemplatesUpdate(setWith('OnPodRollingUpdate', after), setWith(oldType, before), classes),
+      ]);
     if (fault) assert.match(found('OnPodRollingUpdate'), fault);
     else assert.equal(found('OnPodRollingUpdate'), '');
     // The previous strategy decides.

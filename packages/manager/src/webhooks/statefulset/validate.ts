@@ -12,7 +12,7 @@ import { labelName } from '@kruise/api/meta/name-rules';
 import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/api/meta/same';
 import { nonNegative } from '@kruise/api/meta/value.validate';
-import { jsonPatchOf } from '@kruise/client/json-patch-diff';
+import { createJsonPatch } from '@kruise/client/json-patch-diff';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { quote } from '@kruise/values/go-syntax';
@@ -182,7 +182,7 @@ function immutablePart({ selector, serviceName = '', podManagementPolicy }: Spec
 /** Returns the reason why the template may not change with the type InPlaceOnly; undefined if it may. */
 export function inPlaceOnlyFault(set: StatefulSet, old: StatefulSet): string | undefined {
   if (set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy !== 'InPlaceOnly') return undefined;
-  const changes = jsonPatchOf(old.spec.template.spec ?? {}, set.spec.template.spec ?? {});
+  const changes = createJsonPatch(old.spec.template.spec ?? {}, set.spec.template.spec ?? {});
   const found = changes.find(({ op, path }) => op !== 'replace' || !/\/containers\/\d+\/image/.test(path));
   if (!found) return undefined;
   return `invalid template modified with InPlaceOnly strategy: ${found.op} ${found.path}, currently only image update is allowed for InPlaceOnly`;

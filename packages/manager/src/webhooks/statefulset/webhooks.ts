@@ -5,7 +5,7 @@ import {
   statefulSetV1alpha1,
 } from '@kruise/api/kruise/statefulset';
 import { storageClass } from '@kruise/api/storage/storageclass';
-import { change, type Webhook } from '@kruise/client/webhook';
+import { mutate, type Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { protectFromDeletion } from '../deletion-protection/workloads.ts';
@@ -25,7 +25,7 @@ export function statefulSetDefaulting({ settings: { gates } }: WebhookContext): 
     const { object, oldObject } = request;
     const kind = kinds.get(versionOf(request));
     // Create and update requests always have an object.
-    return kind ? change(defaultStatefulSet(kind, object!, oldObject, gates)) : unsupportedVersion(request);
+    return kind ? mutate(defaultStatefulSet(kind, object!, oldObject, gates)) : unsupportedVersion(request);
   });
 }
 
@@ -39,11 +39,11 @@ export function statefulSetValidating(context: WebhookContext): Webhook {
     if (!request.oldObject) return refuseFaults(validateStatefulSet(set, gates));
     const old = typed(statefulSet, request.oldObject);
     const refusal = refuseFaults([...validateStatefulSet(set, gates), ...validateStatefulSetUpdate(set, old)]);
-    if (refusal.refusal) return refusal;
+    if (refusal.denial) return refusal;
     if (gates.StatefulSetAutoResizePVCGate) {
       const classes = context.caches.of(storageClass).list();
       const claims = refuseFaults(validateClaimTemplatesUpdate(set, old, classes));
-      if (claims.refusal) return claims;
+      if (claims.denial) return claims;
     }
     const fault = inPlaceOnlyFault(set, old);
     return fault ? refuse(422, fault) : refusal;

@@ -7,7 +7,7 @@ import { replicasOfShare } from '../../controllers/uniteddeployment/shares.ts';
 
 const path = 'spec.topology.subsets';
 /** Capacity of a subset without maxReplicas. */
-const muchRoom = 1_000_000;
+const unlimitedCapacity = 1_000_000;
 
 /**
  * Validates the replicas of subsets: each has replicas, or minReplicas and maxReplicas, but not both, and the sum must
@@ -19,7 +19,7 @@ export function* validateSubsetReplicas(replicas: number | undefined, subsets: r
   const sums = { replicas: 0, minReplicas: 0, maxReplicas: 0 };
   const counts = { replicas: 0, minReplicas: 0, maxReplicas: 0 };
   for (const [index, subset] of subsets.entries()) {
-    const figures = { replicas: 0, minReplicas: 0, maxReplicas: muchRoom };
+    const figures = { replicas: 0, minReplicas: 0, maxReplicas: unlimitedCapacity };
     for (const field of ['replicas', 'minReplicas', 'maxReplicas'] as const) {
       const share = subset[field];
       if (share !== undefined) {

@@ -9,7 +9,7 @@ import { selects } from '@kruise/api/meta/label-selector.validate';
 import { isSame } from '@kruise/api/meta/same';
 import { nonNegative } from '@kruise/api/meta/value.validate';
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
-import { sorts, templateOf } from '../../controllers/uniteddeployment/sorts.ts';
+import { templateOf, workloadTypes } from '../../controllers/uniteddeployment/sorts.ts';
 import { wholeTemplate } from '../../controllers/uniteddeployment/template.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
 import { withTemplateDefaults } from '../pod-template.default.ts';
@@ -24,7 +24,7 @@ export function* validateTemplate(
   { template = {}, selector }: UnitedDeploymentSpec,
   gates: FeatureGates,
 ): Generator<Cause> {
-  const given = sorts.filter((sort) => template[sort.template] != null);
+  const given = workloadTypes.filter((sort) => template[sort.template] != null);
   if (given.length === 0) yield required(path, `should provide one of ${all}`);
   if (given.length > 1) {
     yield invalidStructure(path, 'v1beta1.SubsetTemplate', template, `should provide only one of ${all}`);
@@ -55,13 +55,13 @@ function* validateCommon(
   name: 'statefulSetTemplate' | 'advancedStatefulSetTemplate' | 'deploymentTemplate',
   selector: LabelSelector,
 ): Generator<Cause> {
-  const sort = sorts.find((each) => each.template === name)!;
+  const sort = workloadTypes.find((each) => each.template === name)!;
   const { metadata, spec } = templateOf(template, sort);
   if (!selects(selector, metadata?.labels)) {
     // Labels of both kinds of StatefulSets are reported under one name.
-    const told = name === 'deploymentTemplate' ? name : 'statefulSetTemplate';
+    const reportedName = name === 'deploymentTemplate' ? name : 'statefulSetTemplate';
     const detail = '`selector` does not match template `labels`';
-    yield invalidStringMap(`${path}.${told}.metadata.labels`, metadata?.labels, detail);
+    yield invalidStringMap(`${path}.${reportedName}.metadata.labels`, metadata?.labels, detail);
   }
   if (spec.replicas !== undefined) {
     yield invalid(`${path}.${name}.spec.replicas`, spec.replicas, `replicas in ${name} will not be used`);
@@ -123,7 +123,7 @@ export function* validateTemplateUpdate(spec: UnitedDeploymentSpec, old: UnitedD
       );
     }
   }
-  for (const sort of sorts) {
+  for (const sort of workloadTypes) {
     if (sort.name === 'CloneSet' || !now[sort.template] || !before[sort.template]) continue;
     yield* nonNegative(`${path}.${sort.template}.spec.replicas`, templateOf(now, sort).spec.replicas);
     return;

@@ -66,13 +66,13 @@ test('a minimal UnitedDeployment has one Pod, ten revisions, and no partition', 
 });
 
 test('given values are kept', () => {
-  const said: Spec = {
+  const given: Spec = {
     replicas: 0,
     revisionHistoryLimit: 3,
     updateStrategy: { type: 'Manual', manualUpdate: { partitions: { a: 1 } } },
   };
-  const { replicas, revisionHistoryLimit, updateStrategy } = filled(said).spec;
-  assert.deepEqual({ replicas, revisionHistoryLimit, updateStrategy }, said);
+  const { replicas, revisionHistoryLimit, updateStrategy } = filled(given).spec;
+  assert.deepEqual({ replicas, revisionHistoryLimit, updateStrategy }, given);
 });
 
 const leasts: readonly { is: string; subsets: readonly Subset[]; result: readonly unknown[] }[] = [

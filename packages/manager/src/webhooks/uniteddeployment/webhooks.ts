@@ -1,7 +1,14 @@
 import { unitedDeployment, unitedDeploymentV1alpha1 } from '@kruise/api/kruise/uniteddeployment';
 import type { Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
-import { filling, handler, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
+import {
+  defaultingWebhook,
+  handler,
+  refuseFaults,
+  unsupportedVersion,
+  versionOf,
+  type WebhookContext,
+} from '../context.ts';
 import { protectFromDeletion } from '../deletion-protection/workloads.ts';
 import { type AnyUnitedDeployment, defaultUnitedDeployment } from './default.ts';
 import { validateUnitedDeployment, validateUnitedDeploymentUpdate } from './validate.ts';
@@ -9,7 +16,7 @@ import { validateUnitedDeployment, validateUnitedDeploymentUpdate } from './vali
 const versions = { v1beta1: unitedDeployment, v1alpha1: unitedDeploymentV1alpha1 };
 
 export function unitedDeploymentDefaulting({ settings: { gates } }: WebhookContext): Webhook {
-  return filling<AnyUnitedDeployment>(versions, (given, old) => defaultUnitedDeployment(given, old, gates));
+  return defaultingWebhook<AnyUnitedDeployment>(versions, (given, old) => defaultUnitedDeployment(given, old, gates));
 }
 
 /** The versions differ only in their status, so the same rules apply to both. */

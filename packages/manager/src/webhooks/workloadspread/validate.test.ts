@@ -33,7 +33,7 @@ const spreadOf = (spec: object = {}, name = 'ws'): WorkloadSpread => ({
   spec: { targetRef: cloneSet, ...limited(2, undefined), ...spec } as WorkloadSpreadSpec,
 });
 
-const listed: CustomWorkload = { group: 'x.io', version: 'v1', kind: 'Fleet', between: [], replicasPath: '' };
+const listed: CustomWorkload = { group: 'x.io', version: 'v1', kind: 'Fleet', intermediates: [], replicasPath: '' };
 const alone: Surroundings = { customWorkloads: () => [listed], template: undefined, rivals: [] };
 
 function faultsOf(spec: object, surroundings: Partial<Surroundings> = {}, old?: WorkloadSpread): string {
@@ -68,114 +68,120 @@ for (const { is, spec } of taken) {
   });
 }
 
-const refused: { is: string; spec: object; says: string | RegExp }[] = [
+const refused: { is: string; spec: object; expected: string | RegExp }[] = [
   {
     is: 'for nothing',
     spec: { targetRef: null },
-    says: 'spec.targetRef: Required value: no targetRef defined in WorkloadSpread',
+    expected: 'spec.targetRef: Required value: no targetRef defined in WorkloadSpread',
   },
   {
     is: 'for a workload without a name',
     spec: target('apps/v1', 'Deployment', ''),
-    says: 'spec.targetRef: Invalid value: v1beta1.TargetReference{APIVersion:"apps/v1", Kind:"Deployment", Name:""}: empty TargetReference is not valid for WorkloadSpread.',
+    expected:
+      'spec.targetRef: Invalid value: v1beta1.TargetReference{APIVersion:"apps/v1", Kind:"Deployment", Name:""}: empty TargetReference is not valid for WorkloadSpread.',
   },
   {
     is: 'for a CloneSet of another group',
     spec: target('apps/v1', 'CloneSet'),
-    says: /: TargetReference is not valid for CloneSet\.$/,
+    expected: /: TargetReference is not valid for CloneSet\.$/,
   },
   {
     is: 'for a Job of another group',
     spec: target('apps/v1', 'Job'),
-    says: /: TargetReference is not valid for Job\.$/,
+    expected: /: TargetReference is not valid for Job\.$/,
   },
   {
     is: 'for a kind that is not on the allowlist',
     spec: target('y.io/v1', 'Fleet'),
-    says: /: TargetReference's GroupKind is not permitted\.$/,
+    expected: /: TargetReference's GroupKind is not permitted\.$/,
   },
   {
     is: 'without groups',
     spec: limited(),
-    says: 'spec.subsets: Required value: subsets number must >= 1 in WorkloadSpread',
+    expected: 'spec.subsets: Required value: subsets number must >= 1 in WorkloadSpread',
   },
-  { is: 'with a subset without a name', spec: only({ name: '' }), says: 'spec.subsets[0].name: Invalid value: ""' },
+  { is: 'with a subset without a name', spec: only({ name: '' }), expected: 'spec.subsets[0].name: Invalid value: ""' },
   {
     is: 'of groups of one name',
     spec: { subsets: [{ name: 'a' }, { name: 'a' }] },
-    says: 'spec.subsets[1].name: Invalid value: "a": duplicated subset name a',
+    expected: 'spec.subsets[1].name: Invalid value: "a": duplicated subset name a',
   },
   {
     is: 'of nodes that no selector finds',
     spec: only({ requiredNodeSelector: { matchExpressions: [{ key: 'zone', operator: 'In' }] } }),
-    says: "spec.subsets[0].requiredNodeSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+    expected:
+      "spec.subsets[0].requiredNodeSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
   },
   {
     is: 'of nodes that are preferred too much',
     spec: only({ preferredNodeSelector: [{ weight: 101, preference: {} }] }),
-    says: 'spec.subsets[0].preferredNodeSelector[0].weight: Invalid value: 101: must be in the range 1-100',
+    expected: 'spec.subsets[0].preferredNodeSelector[0].weight: Invalid value: 101: must be in the range 1-100',
   },
   {
     is: 'of tolerations of nothing',
     spec: only({ tolerations: [{ operator: 'Equal' }] }),
-    says: /^spec\.subsets\[0\]\.tolerations\[0\]\.operator: Invalid value: "Equal": operator must be Exists/,
+    expected: /^spec\.subsets\[0\]\.tolerations\[0\]\.operator: Invalid value: "Equal": operator must be Exists/,
   },
   {
     is: 'of a number and a percentage',
     spec: limited(2, '50%'),
-    says: 'spec.subsets[1].maxReplicas: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"50%"}: the maxReplicas type of all subsets must be the same',
+    expected:
+      'spec.subsets[1].maxReplicas: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"50%"}: the maxReplicas type of all subsets must be the same',
   },
   {
     is: 'of percentages of a StatefulSet',
     spec: { ...target('apps/v1', 'StatefulSet'), ...limited('50%', undefined) },
-    says: /: the maxReplicas type must be Int for StatefulSet$/,
+    expected: /: the maxReplicas type must be Int for StatefulSet$/,
   },
   ...[-1, '-1%', '0.2%', '50.2%'].map((limit) => ({
     is: `of ${limit} Pods`,
     spec: limited(limit, undefined),
-    says: /^spec\.subsets\[0\]\.maxReplicas: .*: maxReplicas is not valid for subset$/,
+    expected: /^spec\.subsets\[0\]\.maxReplicas: .*: maxReplicas is not valid for subset$/,
   })),
   {
     is: 'of more than all Pods',
     spec: limited('60%', '60%'),
-    says: /^spec\.subsets\[1\]\.maxReplicas: .*: the sum of all subset's maxReplicas exceeds 100% is no permitted$/,
+    expected: /^spec\.subsets\[1\]\.maxReplicas: .*: the sum of all subset's maxReplicas exceeds 100% is no permitted$/,
   },
   {
     is: 'of less than all Pods',
     spec: limited('20%', '70%'),
-    says: 'spec.subsets[0].maxReplicas: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"20%"}: maxReplicas sum of all subsets must equal 100% when type is specified as percent',
+    expected:
+      'spec.subsets[0].maxReplicas: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"20%"}: maxReplicas sum of all subsets must equal 100% when type is specified as percent',
   },
   {
     is: 'of an unknown strategy',
     spec: { scheduleStrategy: { type: 'Best' } },
-    says: 'spec.scheduleStrategy.type: Invalid value: "Best": ScheduleStrategy\'s type is not valid',
+    expected: 'spec.scheduleStrategy.type: Invalid value: "Best": ScheduleStrategy\'s type is not valid',
   },
   {
     is: 'adaptive and fixed',
     spec: adaptive(10, 'Fixed'),
-    says: "spec.scheduleStrategy.type: Invalid value: 10: the scheduleStrategy's type must be adaptive when using adaptive scheduleStrategy",
+    expected:
+      "spec.scheduleStrategy.type: Invalid value: 10: the scheduleStrategy's type must be adaptive when using adaptive scheduleStrategy",
   },
   {
     is: 'adaptive with a last limit',
     spec: { ...limited(2, 2), ...adaptive(10) },
-    says: "spec.scheduleStrategy.adaptive: Invalid value: 10: the last subset's maxReplicas must be not specified when using adaptive scheduleStrategy",
+    expected:
+      "spec.scheduleStrategy.adaptive: Invalid value: 10: the last subset's maxReplicas must be not specified when using adaptive scheduleStrategy",
   },
   ...[-1, 148].map((seconds) => ({
     is: `adaptive after ${seconds} s, of three groups`,
     spec: { ...limited(2, 2, undefined), ...adaptive(seconds) },
-    says: `spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: Invalid value: ${seconds}: rescheduleCriticalSeconds < 0 or rescheduleCriticalSeconds > 147 is not permitted`,
+    expected: `spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: Invalid value: ${seconds}: rescheduleCriticalSeconds < 0 or rescheduleCriticalSeconds > 147 is not permitted`,
   })),
   {
     is: 'of Pods that no selector finds',
     spec: { targetFilter: { selector: { matchExpressions: [{ key: 'role', operator: 'In' }] } } },
-    says: /^spec\.targetFilter: Invalid value: v1beta1\.TargetFilter\{.*values set can't be empty$/,
+    expected: /^spec\.targetFilter: Invalid value: v1beta1\.TargetFilter\{.*values set can't be empty$/,
   },
 ];
-for (const { is, spec, says } of refused) {
+for (const { is, spec, expected } of refused) {
   test(`a WorkloadSpread ${is} is refused`, () => {
-    const told = faultsOf(spec);
-    if (typeof says === 'string') assert.equal(told, says);
-    else assert.match(told, says);
+    const errors = faultsOf(spec);
+    if (typeof expected === 'string') assert.equal(errors, expected);
+    else assert.match(errors, expected);
   });
 }
 
@@ -209,34 +215,34 @@ const mounted = (name: string): PodTemplateSpec => ({
 const claims: readonly PersistentVolumeClaim[] = [
   { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' } },
 ];
-const patching: { is: string; patch: object; template?: PodTemplateSpec; says: string | RegExp }[] = [
-  { is: 'adds a label', patch: { metadata: { labels: { tier: 'cheap' } } }, says: '' },
+const patching: { is: string; patch: object; template?: PodTemplateSpec; expected: string | RegExp }[] = [
+  { is: 'adds a label', patch: { metadata: { labels: { tier: 'cheap' } } }, expected: '' },
   {
     is: 'names a container badly',
     patch: { spec: { containers: [{ name: 'A', image: 'app' }] } },
-    says: /^spec\.subsets\[0\]\.patch\.containers\[0\]\.name: Invalid value: "A"/,
+    expected: /^spec\.subsets\[0\]\.patch\.containers\[0\]\.name: Invalid value: "A"/,
   },
   {
     is: 'does not say which container it is for',
     patch: { spec: { containers: [{ image: 'app' }] } },
-    says: /^spec\.subsets\[0\]\.patch: Invalid value: .*: failed to merge patch: /,
+    expected: /^spec\.subsets\[0\]\.patch: Invalid value: .*: failed to merge patch: /,
   },
   {
     is: 'makes no Pod',
     patch: { spec: { nodeSelector: 'none' } },
-    says: /^spec\.subsets\[0\]\.patch: Invalid value: .*: failed to unmarshal: /,
+    expected: /^spec\.subsets\[0\]\.patch: Invalid value: .*: failed to unmarshal: /,
   },
   {
     is: 'is right, where the template is not,',
     patch: { metadata: { labels: { tier: 'cheap' } } },
     template: mounted('other'),
-    says: 'spec.subsets[0].patch.containers[0].volumeMounts[0].name: Not found: "other"',
+    expected: 'spec.subsets[0].patch.containers[0].volumeMounts[0].name: Not found: "other"',
   },
 ];
-for (const { is, patch, template = mounted('data'), says } of patching) {
-  test(`a patch that ${is} is ${says ? 'refused' : 'accepted'}`, () => {
-    const told = faultsOf(only({ patch }), { template: { template, claims, gates: featureGates() } });
-    if (typeof says === 'string') assert.equal(told, says);
-    else assert.match(told, says);
+for (const { is, patch, template = mounted('data'), expected } of patching) {
+  test(`a patch that ${is} is ${expected ? 'refused' : 'accepted'}`, () => {
+    const errors = faultsOf(only({ patch }), { template: { template, claims, gates: featureGates() } });
+    if (typeof expected === 'string') assert.equal(errors, expected);
+    else assert.match(errors, expected);
   });
 }

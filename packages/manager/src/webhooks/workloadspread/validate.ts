@@ -10,7 +10,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { type Cause, invalid, required } from '@kruise/schema/field-error';
 import { groupOf } from '@kruise/schema/kind';
 import { ParseError } from '@kruise/values/parse-error';
-import { type Reference, usualKindOf } from '../../workloadspread/target.ts';
+import { builtinKindOf, type Reference } from '../../workloadspread/target.ts';
 import { type CustomWorkload, entryFor } from '../../workloadspread/white-list.ts';
 import { type Template, validateSubsets } from './subsets.validate.ts';
 
@@ -59,7 +59,7 @@ function* validateTarget(
     return yield invalidTarget(target, 'empty TargetReference is not valid for WorkloadSpread.');
   }
   if (usualKindNames.includes(kind)) {
-    if (!usualKindOf(target)) yield invalidTarget(target, `TargetReference is not valid for ${kind}.`);
+    if (!builtinKindOf(target)) yield invalidTarget(target, `TargetReference is not valid for ${kind}.`);
     return;
   }
   try {
@@ -84,7 +84,7 @@ function isSameTarget(a: Reference, b: Reference): boolean {
  * Upper limit of rescheduleCriticalSeconds. An unschedulable subset is retried after 300 s; by then a Pod must have
  * reached the last subset.
  */
-const longestSeconds = 295;
+const maxCriticalSeconds = 295;
 const maxInt32 = 2147483647;
 
 function* validateStrategy({ scheduleStrategy = {}, subsets }: WorkloadSpreadSpec): Generator<Cause> {
@@ -103,7 +103,7 @@ function* validateStrategy({ scheduleStrategy = {}, subsets }: WorkloadSpreadSpe
     const why = "the last subset's maxReplicas must be not specified when using adaptive scheduleStrategy";
     yield invalid(`${path}.adaptive`, seconds, why);
   }
-  const most = subsets.length > 1 ? Math.floor(longestSeconds / (subsets.length - 1)) : maxInt32;
+  const most = subsets.length > 1 ? Math.floor(maxCriticalSeconds / (subsets.length - 1)) : maxInt32;
   if (seconds !== undefined && (seconds < 0 || seconds > most)) {
     const why = `rescheduleCriticalSeconds < 0 or rescheduleCriticalSeconds > ${most} is not permitted`;
     yield invalid(`${path}.adaptive.rescheduleCriticalSeconds`, seconds, why);

@@ -2,7 +2,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 import { type WorkloadSpread, workloadSpread, workloadSpreadV1alpha1 } from '@kruise/api/kruise/workloadspread';
 import type { Webhook } from '@kruise/client/webhook';
-import { spreadsOf, usualKindOf } from '../../workloadspread/target.ts';
+import { builtinKindOf, spreadsOf } from '../../workloadspread/target.ts';
 import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { inStoredVersion } from '../stored-version.ts';
@@ -40,7 +40,7 @@ function templateOf(
   namespace: string,
   { caches, settings: { gates } }: WebhookContext,
 ): Template | undefined {
-  const kind = targetRef && usualKindOf(targetRef);
+  const kind = targetRef && builtinKindOf(targetRef);
   // All built-in workloads have a Pod template, and some have PVC templates.
   const workload = kind && (caches.of(kind).get({ namespace, name: targetRef.name }) as Templated | undefined);
   if (!workload) return undefined;

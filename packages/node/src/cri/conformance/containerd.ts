@@ -64,7 +64,7 @@ export async function startContainerd(network: PodNetwork = 'ptp'): Promise<Cont
     directory,
     output: () => output,
     async dispose() {
-      await end(containerd);
+      await terminate(containerd);
       // The interface pairs disappear with the Pods, but a bridge remains.
       if (network === 'bridge') spawnSync('ip', ['link', 'delete', bridge]);
       rmSync(directory, { recursive: true, force: true });
@@ -72,7 +72,7 @@ export async function startContainerd(network: PodNetwork = 'ptp'): Promise<Cont
   };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function terminate(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');

@@ -163,7 +163,7 @@ function testFiles(files: HostFiles, base: string): void {
     const canGiveAway = files !== machineFiles || process.getuid?.() === 0;
     const [own, group] = canGiveAway ? [0, 2000] : [process.getgid!(), process.getgid!()];
     await files.symlink(at('disk'), { target: 'volume' });
-    await files.shareWithGroup(at('disk'), { gid: group, fileMode: 0o660, directoryMode: 0o2770 });
+    await files.setGroup(at('disk'), { gid: group, fileMode: 0o660, directoryMode: 0o2770 });
     const access = async (path: string) => {
       const { gid, mode } = (await files.stat(at(path)))!;
       return `${gid} ${mode.toString(8)}`;

@@ -113,7 +113,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
       assert.rejects(promise, (error) => error instanceof GrpcError && error.code === code);
 
     /** Older runtimes report NOT_FOUND for removed objects, which is accepted. */
-    const orGone = (promise: Promise<void>) =>
+    const ignoreNotFound = (promise: Promise<void>) =>
       promise.catch((error: unknown) => {
         if (harness.isRecent || !(error instanceof GrpcError) || error.code !== 'NOT_FOUND') throw error;
       });
@@ -182,8 +182,8 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
 
       test('that do not exist can be stopped and removed, and are not found', async () => {
         const podSandboxId = 'f'.repeat(64);
-        await orGone(runtime.stopPodSandbox({ podSandboxId }));
-        await orGone(runtime.removePodSandbox({ podSandboxId }));
+        await ignoreNotFound(runtime.stopPodSandbox({ podSandboxId }));
+        await ignoreNotFound(runtime.removePodSandbox({ podSandboxId }));
         await rejectsWith(runtime.podSandboxStatus({ podSandboxId }), 'NOT_FOUND');
       });
 
@@ -300,8 +300,8 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
 
       test('that do not exist can be stopped and removed, and are not found', async () => {
         const containerId = 'f'.repeat(64);
-        await orGone(runtime.stopContainer({ containerId, timeout: 1 }));
-        await orGone(runtime.removeContainer({ containerId }));
+        await ignoreNotFound(runtime.stopContainer({ containerId, timeout: 1 }));
+        await ignoreNotFound(runtime.removeContainer({ containerId }));
         await rejectsWith(runtime.containerStatus({ containerId }), 'NOT_FOUND');
         await rejectsWith(runtime.startContainer({ containerId }), 'NOT_FOUND');
       });
@@ -664,14 +664,14 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
       const pod = await runPod();
       const containerId = await start(pod, { command: ['true'] });
       await exited(containerId);
-      const told: string[] = [];
-      while (!told.includes('CONTAINER_STOPPED_EVENT')) {
+      const eventTypes: string[] = [];
+      while (!eventTypes.includes('CONTAINER_STOPPED_EVENT')) {
         const { value } = await events.next();
         if (value.containerId !== containerId) continue;
-        told.push(value.containerEventType);
+        eventTypes.push(value.containerEventType);
         assert.equal(value.podSandboxStatus?.id, pod.podSandboxId);
       }
-      assert.deepEqual(told, ['CONTAINER_CREATED_EVENT', 'CONTAINER_STARTED_EVENT', 'CONTAINER_STOPPED_EVENT']);
+      assert.deepEqual(eventTypes, ['CONTAINER_CREATED_EVENT', 'CONTAINER_STARTED_EVENT', 'CONTAINER_STOPPED_EVENT']);
       await events.return?.();
     });
   });

@@ -21,7 +21,7 @@ let status = '0';
 let runtime: NodeRuntime;
 
 /** Sends an empty message. */
-function answerNothing(stream: ServerHttp2Stream): void {
+function sendEmptyMessage(stream: ServerHttp2Stream): void {
   stream.resume();
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
@@ -46,7 +46,7 @@ before(async () => {
       stream.respond(trailersOnly, { endStream: true });
       return;
     }
-    answerNothing(stream);
+    sendEmptyMessage(stream);
   });
   server.listen(socketPath);
   await once(server, 'listening');
@@ -163,7 +163,7 @@ test('a restarted runtime is reconnected within three seconds', async (context) 
   }
   const returned = createServer();
   context.after(() => returned.close());
-  returned.on('stream', answerNothing);
+  returned.on('stream', sendEmptyMessage);
   await once(returned.listen(path), 'listening');
   clock.advance(3000);
   await returning.version({});
@@ -187,6 +187,6 @@ test('a runtime is valid if both of its services answer', async (context) => {
 });
 
 test('calls without a runtime fail as unavailable', async () => {
-  const nobody = createGrpcRuntime({ clock: systemClock, endpoint: `unix://${folder}/nobody.sock` });
-  await assert.rejects(nobody.version({}), (error) => error instanceof GrpcError && error.code === 'UNAVAILABLE');
+  const disconnected = createGrpcRuntime({ clock: systemClock, endpoint: `unix://${folder}/nobody.sock` });
+  await assert.rejects(disconnected.version({}), (error) => error instanceof GrpcError && error.code === 'UNAVAILABLE');
 });

@@ -29,17 +29,17 @@ export type GrpcRuntimeOptions = {
 const defaultRequestTimeoutMs = 2 * 60_000;
 
 /** An unreachable runtime is usually restarting, and soon back. */
-const patience = { connectTimeoutMs: 5000, maxBackoffMs: 3000 };
+const connectionOptions = { connectTimeoutMs: 5000, maxBackoffMs: 3000 };
 
 /** Creates the runtime client; it connects on the first call. */
 export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   const { clock, endpoint, imageEndpoint = endpoint, requestTimeoutMs = defaultRequestTimeoutMs, signal } = options;
   const translator = createTranslator();
-  const runtimeChannel = createChannel({ clock, ...patience, ...parseEndpoints([endpoint], undefined) });
+  const runtimeChannel = createChannel({ clock, ...connectionOptions, ...parseEndpoints([endpoint], undefined) });
   const imageChannel =
     imageEndpoint === endpoint
       ? runtimeChannel
-      : createChannel({ clock, ...patience, ...parseEndpoints([imageEndpoint], undefined) });
+      : createChannel({ clock, ...connectionOptions, ...parseEndpoints([imageEndpoint], undefined) });
   signal?.addEventListener('abort', () => {
     runtimeChannel.close();
     imageChannel.close();
@@ -79,9 +79,9 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     description: DescMethod & { readonly input: DescMessage; readonly output: DescMessage },
     timeout?: (request: Request) => number | undefined,
   ): (request: Request, callOptions?: CallOptions) => Promise<void> {
-    const ask = call<Request, unknown>(description, timeout);
+    const callMethod = call<Request, unknown>(description, timeout);
     return async (request, callOptions) => {
-      await ask(request, callOptions);
+      await callMethod(request, callOptions);
     };
   }
 
@@ -151,13 +151,13 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     listMetricDescriptors: call(runtimeMethod.listMetricDescriptors),
     listPodSandboxMetrics: call(runtimeMethod.listPodSandboxMetrics),
     getContainerEvents: (request, callOptions) =>
-      begun(runtimeChannel.serverStream(eventsMethod, request, withSignal(callOptions))) as AsyncIterable<never>,
+      startEagerly(runtimeChannel.serverStream(eventsMethod, request, withSignal(callOptions))) as AsyncIterable<never>,
 
     listImages: call(imageMethod.listImages),
     imageStatus: call(imageMethod.imageStatus),
     async pullImage(request, callOptions) {
-      const answer = await pullImage(request, callOptions);
-      if (answer.imageRef !== '') return answer;
+      const response = await pullImage(request, callOptions);
+      if (response.imageRef !== '') return response;
       throw new GrpcError('UNKNOWN', `imageRef of image "${request.image.image}" is not set`, { wasSent: true });
     },
     removeImage: command(imageMethod.removeImage),
@@ -171,12 +171,12 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
 
 /** Throws unless a runtime with a supported API answers. */
 export async function requireRuntime(runtime: RuntimeService & ImageService, endpoint: string): Promise<void> {
-  for (const [service, ask] of [
+  for (const [service, callMethod] of [
     ['runtime', () => runtime.version({ version: '0.1.0' })],
     ['image', () => runtime.imageFsInfo({})],
   ] as const) {
     try {
-      await ask();
+      await callMethod();
     } catch (error) {
       const isOld = error instanceof GrpcError && error.code === 'UNIMPLEMENTED';
       const fault = isOld ? `CRI v1 ${service} API is not implemented for endpoint "${endpoint}": ` : '';
@@ -195,7 +195,7 @@ async function* readFrom(first: Promise<IteratorResult<unknown>>, iterator: Asyn
   }
 }
 
-function begun(items: AsyncIterable<unknown>): AsyncIterable<unknown> {
+function startEagerly(items: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
   // The reader receives the error.

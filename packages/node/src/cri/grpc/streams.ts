@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Backend, createNetwork, hasSwitched, type Switched } from '@kruise/apiserver/connect/backend';
-import { join } from '@kruise/client/streaming/join';
+import { joinSockets } from '@kruise/client/streaming/join';
 import { portForwardProtocol } from '@kruise/client/streaming/port-forward';
 import { openRemoteCommand, spdyCommandProtocols } from '@kruise/client/streaming/remote-command';
 import { createSpdyConnection, type SpdyConnection } from '@kruise/client/streaming/spdy';
@@ -27,9 +27,9 @@ export function createStreamingClient(clock: Clock): StreamingClient {
       port: Number(port) || (scheme === 'https' ? 443 : 80),
     });
     const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': [...protocols] };
-    const answer = await backend.upgrade({ method: 'POST', path: `${pathname}${search}`, headers, signal });
-    if (!hasSwitched(answer)) throw new Error(`unable to upgrade connection: HTTP status ${answer.code}`);
-    return answer;
+    const response = await backend.upgrade({ method: 'POST', path: `${pathname}${search}`, headers, signal });
+    if (!hasSwitched(response)) throw new Error(`unable to upgrade connection: HTTP status ${response.code}`);
+    return response;
   }
 
   return {
@@ -59,11 +59,11 @@ export function createStreamingClient(clock: Clock): StreamingClient {
       }
     },
     forwardPorts(url) {
-      const gone = new AbortController();
+      const closed = new AbortController();
       let connecting: Promise<SpdyConnection> | undefined;
       let requests = 0;
       const connection = () => {
-        connecting ??= upgrade(url, [portForwardProtocol], gone.signal).then(({ socket, head }) =>
+        connecting ??= upgrade(url, [portForwardProtocol], closed.signal).then(({ socket, head }) =>
           createSpdyConnection(socket, { role: 'client', clock, head }),
         );
         return connecting;
@@ -76,10 +76,10 @@ export function createStreamingClient(clock: Clock): StreamingClient {
           error.data.end();
           const { data } = await spdy.open({ ...headers, streamtype: 'data' });
           const failure = readText(error.data);
-          await Promise.race([join(near, data), failure.then((text) => failed(text, near, data))]);
+          await Promise.race([joinSockets(near, data), failure.then((text) => rejectWithError(text, near, data))]);
         },
         close() {
-          gone.abort();
+          closed.abort();
           connecting?.then(
             (spdy) => spdy.close(),
             () => {},
@@ -91,7 +91,7 @@ export function createStreamingClient(clock: Clock): StreamingClient {
 }
 
 /** Rejects if the error stream contains a message; an empty error stream means nothing. */
-async function failed(text: string, near: Duplex, data: Duplex): Promise<void> {
+async function rejectWithError(text: string, near: Duplex, data: Duplex): Promise<void> {
   if (text === '') return new Promise(() => {});
   near.destroy();
   data.destroy();

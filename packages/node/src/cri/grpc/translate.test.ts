@@ -14,15 +14,17 @@ import { createTranslator } from './translate.ts';
 const { toMessage, toPlain } = createTranslator();
 
 /** Encodes and decodes a message. */
-function overTheWire(description: DescMessage, plain: unknown): unknown {
+function roundTrip(description: DescMessage, plain: unknown): unknown {
   const bytes = toBinary(description, toMessage(description, plain) as never);
   return toPlain(description, fromBinary(description, bytes));
 }
 
 /** Returns only the given fields; the others have their zero values. */
-function saidIn(result: unknown, said: unknown): unknown {
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) return result;
-  return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, saidIn((result as never)[key], value)]));
+function pickFields(result: unknown, given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return result;
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, pickFields((result as never)[key], value)]),
+  );
 }
 
 describe('given fields survive the round trip', () => {
@@ -77,14 +79,14 @@ describe('given fields survive the round trip', () => {
     ['a sandbox', PodSandboxConfigSchema, sandbox],
     ['a filter', ContainerFilterSchema, filter],
   ] as const) {
-    test(name, () => assert.deepEqual(saidIn(overTheWire(description, plain), plain), plain));
+    test(name, () => assert.deepEqual(pickFields(roundTrip(description, plain), plain), plain));
   }
 });
 
 test('a filter for the first enum value differs from no filter', () => {
-  const created = overTheWire(ContainerFilterSchema, { state: 'CONTAINER_CREATED' });
+  const created = roundTrip(ContainerFilterSchema, { state: 'CONTAINER_CREATED' });
   assert.equal((created as ContainerFilter).state, 'CONTAINER_CREATED');
-  assert.equal('state' in (overTheWire(ContainerFilterSchema, {}) as object), false);
+  assert.equal('state' in (roundTrip(ContainerFilterSchema, {}) as object), false);
 });
 
 test('omitted fields have zero values, and omitted messages are absent', () => {

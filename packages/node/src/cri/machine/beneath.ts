@@ -33,36 +33,36 @@ export function systemError(code: string, description: string, path: string): Er
  * EXDEV if one does not. Missing directories are created with `makeMode`, if given.
  */
 export async function openBeneath(root: string, path: readonly string[], makeMode?: number): Promise<FileHandle> {
-  const held = [await open(root, O_PATH | O_DIRECTORY)];
+  const openEntries = [await open(root, O_PATH | O_DIRECTORY)];
   const pending = path.toReversed();
-  const whole = `${root}/${path.join('/')}`;
-  const leadsOut = () => systemError('EXDEV', 'path leads out of its directory', whole);
+  const fullPath = `${root}/${path.join('/')}`;
+  const escapesRoot = () => systemError('EXDEV', 'path leads out of its directory', fullPath);
   let links = 0;
   try {
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
       if (name === '' || name === '.') continue;
       if (name === '..') {
-        if (held.length === 1) throw leadsOut();
-        await held.pop()?.close();
+        if (openEntries.length === 1) throw escapesRoot();
+        await openEntries.pop()?.close();
         continue;
       }
-      const at = pathOfOpen(held.at(-1)!, name);
-      const next = await openNamed(at, makeMode);
-      held.push(next);
+      const at = pathOfOpen(openEntries.at(-1)!, name);
+      const next = await openOrCreate(at, makeMode);
+      openEntries.push(next);
       if (!(await next.stat()).isSymbolicLink()) continue;
-      if (++links > maxLinks) throw systemError('ELOOP', 'too many symbolic links encountered', whole);
-      await held.pop()?.close();
+      if (++links > maxLinks) throw systemError('ELOOP', 'too many symbolic links encountered', fullPath);
+      await openEntries.pop()?.close();
       let target = await readlink(at);
       if (target.startsWith('/')) {
-        if (target !== root && !target.startsWith(`${root}/`)) throw leadsOut();
+        if (target !== root && !target.startsWith(`${root}/`)) throw escapesRoot();
         target = target.slice(root.length);
-        while (held.length > 1) await held.pop()?.close();
+        while (openEntries.length > 1) await openEntries.pop()?.close();
       }
       pending.push(...target.split('/').toReversed());
     }
-    return held.pop()!;
+    return openEntries.pop()!;
   } finally {
-    for (const each of held) await each.close();
+    for (const each of openEntries) await each.close();
   }
 }
 
@@ -71,7 +71,7 @@ export function openItself(path: string): Promise<FileHandle> {
   return open(path, O_PATH | O_NOFOLLOW);
 }
 
-async function openNamed(at: string, makeMode: number | undefined): Promise<FileHandle> {
+async function openOrCreate(at: string, makeMode: number | undefined): Promise<FileHandle> {
   try {
     return await openItself(at);
   } catch (error) {
@@ -152,9 +152,9 @@ async function frameOf(directory: FileHandle, name: string): Promise<Frame> {
 }
 
 /** Returns undefined if the entry does not exist, no longer exists, or has another type than expected. */
-export async function ifPresent<T>(looking: Promise<T>): Promise<T | undefined> {
+export async function ifPresent<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
-    return await looking;
+    return await operation;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;

@@ -79,7 +79,7 @@ export const machineFiles: HostFiles = {
     return target;
   },
   unmountBelow,
-  async shareWithGroup(path, { gid, fileMode, directoryMode }) {
+  async setGroup(path, { gid, fileMode, directoryMode }) {
     const share = async (at: string, mode: number) => {
       await chown(at, -1, gid);
       await chmod(at, mode & 0o7777);

@@ -36,7 +36,7 @@ test('directories nested deeper than the path limit are counted, chowned and rem
   }
   chdir(before);
   assert.equal((await files.usage(join(base, 'v'))).inodes, depth + 1);
-  await files.shareWithGroup(join(base, 'v'), { gid: getgid!(), fileMode: 0o660, directoryMode: 0o2770 });
+  await files.setGroup(join(base, 'v'), { gid: getgid!(), fileMode: 0o660, directoryMode: 0o2770 });
   await files.remove(join(base, 'v'));
   assert.equal(existsSync(join(base, 'v')), false);
 });

@@ -29,7 +29,7 @@ export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerS
         let rest: Uint8Array = new Uint8Array();
         for (;;) {
           // The state is read before the file: all output written before the exit is then read for certain.
-          const goesOn = follow && (await isRunning());
+          const isFollowing = follow && (await isRunning());
           for (; log; ) {
             signal?.throwIfAborted();
             const { bytesRead, buffer } = await log.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
@@ -42,9 +42,9 @@ export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerS
               if (entry && (since === undefined || timeOf(entry) >= since)) yield entry;
             }
           }
-          if (!goesOn) return;
+          if (!isFollowing) return;
           await after(clock, followMs, signal);
-          const next = await rotatedTo(status.logPath, log);
+          const next = await openRotatedLog(status.logPath, log);
           if (next) {
             await log?.close();
             log = next;
@@ -74,7 +74,7 @@ async function openLog(path: string): Promise<FileHandle | undefined> {
 }
 
 /** Returns the file that is now at the path, if the log was rotated. */
-async function rotatedTo(path: string, log: FileHandle | undefined): Promise<FileHandle | undefined> {
+async function openRotatedLog(path: string, log: FileHandle | undefined): Promise<FileHandle | undefined> {
   const now = await openLog(path);
   if (!now || !log) return now;
   const [current, next] = await Promise.all([log.stat(), now.stat()]);

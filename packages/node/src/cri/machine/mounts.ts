@@ -15,9 +15,9 @@ import { ifPresent } from './beneath.ts';
 export async function bindOpen(source: FileHandle, target: string): Promise<void> {
   const wanted = await source.stat();
   await mkdir(dirname(target), { recursive: true, mode: 0o750 });
-  const there = await ifPresent(lstat(target));
-  if (there?.dev === wanted.dev && there.ino === wanted.ino) return;
-  if (there) await unmountBelow(target);
+  const existing = await ifPresent(lstat(target));
+  if (existing?.dev === wanted.dev && existing.ino === wanted.ino) return;
+  if (existing) await unmountBelow(target);
   await makePlaceholder(target, wanted.isDirectory());
   await mount(source, target);
 }
@@ -43,8 +43,8 @@ export async function mountsBelow(path: string): Promise<readonly string[]> {
 }
 
 async function makePlaceholder(target: string, isDirectory: boolean): Promise<void> {
-  const there = await ifPresent(lstat(target));
-  if (there && there.isDirectory() === isDirectory) return;
+  const existing = await ifPresent(lstat(target));
+  if (existing && existing.isDirectory() === isDirectory) return;
   if (isDirectory) await mkdir(target, { mode: 0o750 });
   else await (await open(target, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o640)).close();
 }

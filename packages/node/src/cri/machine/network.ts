@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { asGoSays, createNetwork } from '@kruise/apiserver/connect/backend';
+import { createNetwork, toGoError } from '@kruise/apiserver/connect/backend';
 import { createChannel } from '@kruise/client/grpc/channel';
 import { methodOf } from '@kruise/client/grpc/method';
 import type { Clock } from '@kruise/values/clock';
-import type { HostNetwork, HttpAnswer, HttpRequest, NetworkTarget } from '../runtime.ts';
+import type { HostNetwork, HttpRequest, HttpResponse, NetworkTarget } from '../runtime.ts';
 import { Health } from './generated/health_pb.ts';
 
 const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
@@ -19,12 +19,12 @@ export function machineNetwork(clock: Clock): HostNetwork {
       const { scheme = 'http', host, port, method = 'GET', path } = request;
       // Every probe opens a new connection, to see the server as a new client does.
       const headers = { ...headersOf(request), connection: 'close' };
-      const answer = await backends.at({ scheme, host, port }).send({ method, path, headers, signal });
+      const response = await backends.at({ scheme, host, port }).send({ method, path, headers, signal });
       return {
-        status: answer.code,
-        headers: Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)])),
-        body: await bodyOf(answer.body, request.maxBodyBytes ?? defaultMaxBodyBytes),
-      } satisfies HttpAnswer;
+        status: response.code,
+        headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+        body: await bodyOf(response.body, request.maxBodyBytes ?? defaultMaxBodyBytes),
+      } satisfies HttpResponse;
     },
     async checkHealth({ host, port, service = '' }, { signal } = {}) {
       const channel = createChannel({ clock, targets: [{ host, port }] });
@@ -41,7 +41,7 @@ export function machineNetwork(clock: Clock): HostNetwork {
 function connectTo({ host, port }: NetworkTarget, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, ...(signal && { signal }) });
-    const onError = (error: NodeJS.ErrnoException) => reject(asGoSays(error, host, port));
+    const onError = (error: NodeJS.ErrnoException) => reject(toGoError(error, host, port));
     socket.once('error', onError);
     socket.once('connect', () => {
       socket.off('error', onError);

@@ -1,7 +1,7 @@
 import {
   addressAt,
   formatAddress,
-  masked,
+  maskPrefix,
   offsetOf,
   parseAddress,
   parsePrefix,
@@ -11,14 +11,14 @@ import {
 /** Pool of the addresses of a CIDR block, allocated round-robin, so that a released address is not reused soon. */
 export type AddressPool = {
   /** Allocates an address; undefined if the pool is exhausted. */
-  take(): string | undefined;
-  give(address: string): void;
+  allocate(): string | undefined;
+  release(address: string): void;
   /** Range of allocatable addresses for error messages: `10.244.0.1-10.244.0.254`. */
   readonly range: string;
 };
 
 export function createAddressPool(cidr: string): AddressPool {
-  const block = masked(parsePrefix(cidr));
+  const block = maskPrefix(parsePrefix(cidr));
   const size = prefixSize(block);
   // Not allocatable to Pods: the network address, the bridge's (the first one) and, for IPv4, the broadcast address.
   const first = size > 2n ? 2n : 0n;
@@ -27,7 +27,7 @@ export function createAddressPool(cidr: string): AddressPool {
   let next = first;
   const textAt = (offset: bigint) => formatAddress(addressAt(block, offset));
   return {
-    take() {
+    allocate() {
       if (BigInt(taken.size) > last - first) return undefined;
       while (taken.has(next)) next = next === last ? first : next + 1n;
       const offset = next;
@@ -35,7 +35,7 @@ export function createAddressPool(cidr: string): AddressPool {
       next = offset === last ? first : offset + 1n;
       return textAt(offset);
     },
-    give(address) {
+    release(address) {
       taken.delete(offsetOf(block, parseAddress(address)));
     },
     range: `${textAt(first > 0n ? first - 1n : first)}-${textAt(last)}`,

@@ -1,5 +1,5 @@
 /** CRI calls of containers. */
-import { createSharing } from '@kruise/machinery/sharing';
+import { createStructureSharing } from '@kruise/machinery/sharing';
 import type { ContainerConfig } from '../messages.ts';
 import type { RuntimeService } from '../runtime.ts';
 import { closedInput, createAttachableInput } from './attachable-input.ts';
@@ -63,7 +63,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
   } = node;
 
   // Containers of one image usually have the same configuration apart from their identity, so equal parts are shared.
-  const shareConfig = createSharing<ContainerConfig>(maxImages);
+  const shareConfig = createStructureSharing<ContainerConfig>(maxImages);
 
   async function stopContainer(
     container: SimulatedContainer,
@@ -140,7 +140,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         sandbox,
         config: shareConfig(config.image.image, config),
         image: stored.image,
-        imageName: shownName(stored, config.image?.userSpecifiedImage ?? ''),
+        imageName: imageNameFor(stored, config.image?.userSpecifiedImage ?? ''),
         imageRef: stored.digests[0] ?? stored.image.id,
         script,
         createdAt: host.timestamp(),
@@ -156,7 +156,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         log: undefined,
         files: undefined,
         world: undefined,
-        told: undefined,
+        memoizedStatus: undefined,
         attached: new Set(),
         stdin: config.stdin ? createAttachableInput({ endsWithFirst: config.stdinOnce ?? false }) : closedInput,
         onExit: new Set(),
@@ -177,7 +177,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
           `failed to set starting state for container "${containerId}": container is in ${container.state} state`,
         );
       }
-      await scripting.passTime(script.startLatencyMs, abortSignal);
+      await scripting.delay(script.startLatencyMs, abortSignal);
       // The container may have been removed meanwhile.
       containerOf(containerId);
       const failure = { error: script.startError, limit: script.startFailures };
@@ -277,6 +277,6 @@ function isWaiting({ processes }: SimulatedContainer): boolean {
 }
 
 /** Returns the image name for the container status: the requested tag if the image has several, otherwise any tag. */
-function shownName({ tags, digests, image }: StoredImage, asked: string): string {
-  return tags.find((tag) => tag === asked || tag.endsWith(`/${asked}`)) ?? tags[0] ?? digests[0] ?? image.id;
+function imageNameFor({ tags, digests, image }: StoredImage, requested: string): string {
+  return tags.find((tag) => tag === requested || tag.endsWith(`/${requested}`)) ?? tags[0] ?? digests[0] ?? image.id;
 }

@@ -26,17 +26,17 @@ export function createContainerLog(now: () => Instant, maxBytes: number): Contai
   let heldBytes = 0;
   let isEnded = false;
   const followers = new Set<() => void>();
-  const begun = new Map<LogEntry['stream'], Uint8Array>();
+  const partialLines = new Map<LogEntry['stream'], Uint8Array>();
 
   function add(stream: LogEntry['stream'], content: Uint8Array, isPartial: boolean): void {
     const at = now();
     kept.push({ at, entry: { timestamp: timestampOf(at), stream, isPartial, content } });
     heldBytes += content.length + entryBytes;
-    if (heldBytes > maxBytes) makeRoom();
+    if (heldBytes > maxBytes) dropOldEntries();
   }
 
   /** Drops the older half, so that compaction is rare. */
-  function makeRoom(): void {
+  function dropOldEntries(): void {
     let count = 0;
     while (heldBytes > maxBytes / 2 && count < kept.length - 1) {
       heldBytes -= (kept[count++] as Kept).entry.content.length + entryBytes;
@@ -45,17 +45,17 @@ export function createContainerLog(now: () => Instant, maxBytes: number): Contai
     dropped += count;
   }
 
-  function tellFollowers(): void {
+  function notifyFollowers(): void {
     for (const wake of [...followers]) wake();
   }
 
   function write(stream: LogEntry['stream'], bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     let rest = bytes;
-    const before = begun.get(stream);
+    const before = partialLines.get(stream);
     if (before) {
       rest = Buffer.concat([before, bytes]);
-      begun.delete(stream);
+      partialLines.delete(stream);
     }
     while (rest.length > 0) {
       const end = rest.subarray(0, maxLineBytes + 1).indexOf(newline);
@@ -66,20 +66,20 @@ export function createContainerLog(now: () => Instant, maxBytes: number): Contai
         add(stream, Buffer.from(rest.subarray(0, maxLineBytes)), true);
         rest = rest.subarray(maxLineBytes);
       } else {
-        begun.set(stream, Buffer.from(rest));
+        partialLines.set(stream, Buffer.from(rest));
         break;
       }
     }
-    tellFollowers();
+    notifyFollowers();
   }
 
   return {
     output: (stream) => ({ write: (bytes) => write(stream, bytes) }),
     end() {
-      for (const [stream, rest] of begun) add(stream, rest, true);
-      begun.clear();
+      for (const [stream, rest] of partialLines) add(stream, rest, true);
+      partialLines.clear();
       isEnded = true;
-      tellFollowers();
+      notifyFollowers();
     },
     async *read({ tailLines, since, follow = false }, signal) {
       const total = dropped + kept.length;

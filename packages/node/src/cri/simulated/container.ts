@@ -13,7 +13,7 @@ import type { Listener, NetworkPeer } from './network.ts';
 import { createProcess, type Process, ProcessKilled, type SignalName, signalNumbers, signalOf } from './process.ts';
 import type { ContainerWorld, Program, ProgramContext, Spawned } from './program.ts';
 import { findProgram } from './programs/find-program.ts';
-import { scriptedAnswers } from './programs/scripted.ts';
+import { scriptedListener } from './programs/scripted.ts';
 import type { RegistryImage } from './registry.ts';
 import type { SimulatedSandbox } from './sandbox.ts';
 import type { Script } from './script.ts';
@@ -45,7 +45,7 @@ export type SimulatedContainer = {
   files: ContainerFiles | undefined;
   world: ContainerWorld | undefined;
   /** Memoized status. */
-  told: ContainerStatus | undefined;
+  memoizedStatus: ContainerStatus | undefined;
   /** Attached clients, which receive the output of the first process, too. */
   readonly attached: Set<{ stdout?: Output; stderr?: Output }>;
   readonly stdin: AttachableInput;
@@ -63,7 +63,7 @@ export type ContainerHost = {
   filesOf(container: SimulatedContainer): ContainerFiles;
   logOf(container: SimulatedContainer): ContainerLog;
   peerOf(sandbox: SimulatedSandbox): NetworkPeer;
-  onEnded(container: SimulatedContainer): void;
+  onContainerExit(container: SimulatedContainer): void;
 };
 
 /** Returns the command line: the container's own command and arguments, or those of the image. */
@@ -108,7 +108,9 @@ export function run(
   const { config, script } = container;
   container.startedAt = host.timestamp();
   container.state = 'CONTAINER_RUNNING';
-  const process = newProcess(container, host, given.argv.join(' '), (exitCode) => ended(container, host, { exitCode }));
+  const process = newProcess(container, host, given.argv.join(' '), (exitCode) =>
+    handleExit(container, host, { exitCode }),
+  );
   const output = mainOutput(container, host, 'stdout');
   const terminal = config.tty ? openTerminal(process, container.stdin, output) : undefined;
   const context: ProgramContext = {
@@ -126,11 +128,11 @@ export function run(
     oomKill(container, host);
     return;
   }
-  void complete(container, process, begin(program, context));
+  void complete(container, process, startProgram(program, context));
 }
 
 /** An async function of its own, so that its promise does not retain the context. */
-async function begin(program: Program, context: ProgramContext): Promise<number> {
+async function startProgram(program: Program, context: ProgramContext): Promise<number> {
   return program(context);
 }
 
@@ -188,11 +190,11 @@ export function signal(container: SimulatedContainer, host: ContainerHost, name:
     return;
   }
   if (stopLatencyMs === 'never') return;
-  later(container, host, stopLatencyMs, () => ended(container, host, { exitCode: exitCodes?.at(-1) ?? 0 }));
+  later(container, host, stopLatencyMs, () => handleExit(container, host, { exitCode: exitCodes?.at(-1) ?? 0 }));
 }
 
 export function oomKill(container: SimulatedContainer, host: ContainerHost): void {
-  ended(container, host, { exitCode: 128 + signalNumbers.SIGKILL, reason: 'OOMKilled' });
+  handleExit(container, host, { exitCode: 128 + signalNumbers.SIGKILL, reason: 'OOMKilled' });
 }
 
 /** Reports whether the container would be OOM-killed at this memory usage. */
@@ -201,10 +203,10 @@ export function isOverLimit({ resources }: SimulatedContainer, bytes: number): b
   return limit > 0 && bytes > limit;
 }
 
-type Ending = { readonly exitCode: number; readonly reason?: string };
+type Exit = { readonly exitCode: number; readonly reason?: string };
 
 /** Handles the exit of the first process: all other processes of the container are killed. */
-function ended(container: SimulatedContainer, host: ContainerHost, { exitCode, reason }: Ending): void {
+function handleExit(container: SimulatedContainer, host: ContainerHost, { exitCode, reason }: Exit): void {
   if (container.state !== 'CONTAINER_RUNNING') return;
   container.state = 'CONTAINER_EXITED';
   container.finishedAt = host.timestamp();
@@ -218,7 +220,7 @@ function ended(container: SimulatedContainer, host: ContainerHost, { exitCode, r
   container.log?.end();
   container.world = undefined;
   for (const call of [...container.onExit]) call();
-  host.onEnded(container);
+  host.onContainerExit(container);
 }
 
 function later(container: SimulatedContainer, host: ContainerHost, delayMs: number, act: () => void): void {
@@ -229,13 +231,13 @@ function mainOutput(container: SimulatedContainer, host: ContainerHost, stream: 
   return {
     write(bytes) {
       void host.logOf(container).output(stream).write(bytes);
-      return container.attached.size > 0 ? showAttached(container, stream, bytes) : undefined;
+      return container.attached.size > 0 ? writeToAttached(container, stream, bytes) : undefined;
     },
   };
 }
 
 /** A slow attached client slows the container down, as with a real runtime; a disconnected one does not. */
-async function showAttached(
+async function writeToAttached(
   { attached }: SimulatedContainer,
   stream: 'stdout' | 'stderr',
   bytes: Uint8Array,
@@ -336,7 +338,7 @@ class World implements ContainerWorld {
 function listen(container: SimulatedContainer, clock: Clock, port: number, listener: Listener): () => void {
   const { script, sandbox } = container;
   const startedAt = instantOfNanoseconds(container.startedAt);
-  const answering = script.answers ? scriptedAnswers(script.answers, () => clock.now() - startedAt) : listener;
+  const answering = script.answers ? scriptedListener(script.answers, () => clock.now() - startedAt) : listener;
   const releases = sandbox.interfaces.map((each) => each.listen(port, answering));
   const release = () => {
     container.onExit.delete(release);
@@ -384,20 +386,20 @@ export function containerMessage(container: SimulatedContainer): Container {
 
 /** Returns the memoized status: it is read often and changes rarely. */
 export function containerStatus(container: SimulatedContainer): ContainerStatus {
-  const { told } = container;
-  if (!told || !isTrueOf(container, told)) container.told = newStatus(container);
-  return container.told!;
+  const { memoizedStatus } = container;
+  if (!memoizedStatus || !isCurrent(container, memoizedStatus)) container.memoizedStatus = newStatus(container);
+  return container.memoizedStatus!;
 }
 
-function isTrueOf(container: SimulatedContainer, told: ContainerStatus): boolean {
+function isCurrent(container: SimulatedContainer, memoizedStatus: ContainerStatus): boolean {
   return (
-    told.state === container.state &&
-    told.startedAt === container.startedAt &&
-    told.finishedAt === container.finishedAt &&
-    told.exitCode === container.exitCode &&
-    told.reason === container.reason &&
-    told.message === container.message &&
-    told.resources?.linux === container.resources
+    memoizedStatus.state === container.state &&
+    memoizedStatus.startedAt === container.startedAt &&
+    memoizedStatus.finishedAt === container.finishedAt &&
+    memoizedStatus.exitCode === container.exitCode &&
+    memoizedStatus.reason === container.reason &&
+    memoizedStatus.message === container.message &&
+    memoizedStatus.resources?.linux === container.resources
   );
 }
 

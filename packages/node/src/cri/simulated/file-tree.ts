@@ -107,14 +107,14 @@ export type FileTreeOptions = {
 /**
  * Options of a path lookup: whether the last symbolic link is followed, and whether missing directories are created.
  */
-type Gait = {
+type LookupOptions = {
   readonly followLast: boolean;
   readonly makesParents?: boolean;
   readonly parentMode?: number;
   readonly keepsWay?: boolean;
 };
-const toTarget: Gait = { followLast: true };
-const toLink: Gait = { followLast: false };
+const toTarget: LookupOptions = { followLast: true };
+const toLink: LookupOptions = { followLast: false };
 
 const maxLinks = 40;
 const directoryMode = 0o755;
@@ -155,10 +155,10 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   type Step = { readonly directory: DirectoryEntry; readonly name: string; readonly isReadonly: boolean };
 
   /** Resolves a path. Only its last part may be missing, unless missing directories are created. */
-  function seek(path: string, gait: Gait): Place | FileErrorCode {
-    const { followLast, makesParents = false, parentMode = directoryMode } = gait;
+  function lookUp(path: string, options: LookupOptions): Place | FileErrorCode {
+    const { followLast, makesParents = false, parentMode = directoryMode } = options;
     // The ancestors are rarely needed, and path lookup is the most frequent operation of a node.
-    const keepsWay = gait.keepsWay || mounts.size > 0 || goesUp(path);
+    const keepsWay = options.keepsWay || mounts.size > 0 || hasParentReference(path);
     let links = 0;
     let pending = path;
     let above: Step[] = [];
@@ -181,7 +181,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       let entry = point?.entry ?? directory.entries.get(name);
       if (entry?.type === 'symlink' && (!isLast || followLast)) {
         if (++links > maxLinks) return 'ELOOP';
-        if (!keepsWay && goesUp(entry.target)) return seek(path, { ...gait, keepsWay: true });
+        if (!keepsWay && hasParentReference(entry.target)) return lookUp(path, { ...options, keepsWay: true });
         pending = `${entry.target}/${pending.slice(start)}`;
         start = nextStart(pending, 0);
         if (entry.target.startsWith('/')) [above, here, readonly] = [[], root, isReadonly];
@@ -204,8 +204,8 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     return { entry: here, parent: last?.directory ?? root, name: last?.name ?? '', isReadonly: readonly, above };
   }
 
-  function walk(path: string, gait: Gait): Place {
-    const place = seek(path, gait);
+  function walk(path: string, options: LookupOptions): Place {
+    const place = lookUp(path, options);
     if (typeof place === 'string') throw new FileError(place, path);
     return place;
   }
@@ -216,8 +216,8 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     return entry;
   }
 
-  function writable(path: string, gait: Gait): Place {
-    const place = walk(path, gait);
+  function writable(path: string, options: LookupOptions): Place {
+    const place = walk(path, options);
     if (place.isReadonly) throw new FileError('EROFS', path);
     return place;
   }
@@ -287,9 +287,9 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   }
 
   function rename(from: string, to: string): void {
-    const gait = { followLast: false, keepsWay: true };
-    const source = writable(from, gait);
-    const goal = writable(to, gait);
+    const options = { followLast: false, keepsWay: true };
+    const source = writable(from, options);
+    const goal = writable(to, options);
     const { entry } = source;
     if (entry === undefined) throw new FileError('ENOENT', from);
     if (isMountPoint(source) || isMountPoint(goal)) throw new FileError('EBUSY', from);
@@ -337,12 +337,12 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   return {
     stat: (path) => statOf(find(path)),
     lstat(path) {
-      const place = seek(path, toLink);
+      const place = lookUp(path, toLink);
       if (place === 'ELOOP') throw new FileError(place, path);
       return typeof place === 'string' || !place.entry ? undefined : statOf(place.entry);
     },
     exists(path) {
-      const place = seek(path, toTarget);
+      const place = lookUp(path, toTarget);
       return typeof place !== 'string' && place.entry !== undefined;
     },
     read(path) {
@@ -433,7 +433,7 @@ function isPlain(path: string): boolean {
 }
 
 /** Reports whether a path contains `..` as a part. */
-function goesUp(path: string): boolean {
+function hasParentReference(path: string): boolean {
   if (!path.includes('..')) return false;
   return path === '..' || path.startsWith('../') || path.endsWith('/..') || path.includes('/../');
 }

@@ -37,7 +37,7 @@ export function hostFiles(tree: FileTree): HostFiles {
     // All files are in this process: no container writes between this check and the next.
     bindBeneath: async ({ root, path, mode }) => resolveBeneath(tree, root, path, mode),
     async unmountBelow() {},
-    async shareWithGroup(path, { gid, fileMode, directoryMode }) {
+    async setGroup(path, { gid, fileMode, directoryMode }) {
       const pending = [tree.realPath(path)];
       for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
         const stat = tree.lstat(each);

@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { asGoSays } from '@kruise/apiserver/connect/backend';
-import type { HttpAnswer, HttpRequest } from '../runtime.ts';
+import { toGoError } from '@kruise/apiserver/connect/backend';
+import type { HttpRequest, HttpResponse } from '../runtime.ts';
 
 /** HTTP request of a simulated program. */
 export type PeerRequest = HttpRequest & {
@@ -35,15 +35,15 @@ export class ExchangeError extends Error {
 type ExchangeOptions = { readonly maxBodyBytes: number; readonly signal?: AbortSignal };
 
 /** Sends one request; the connection is not reused. */
-export async function exchange(
+export async function sendRequest(
   connection: Duplex,
   request: PeerRequest,
   { maxBodyBytes, signal }: ExchangeOptions,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const abort = () => connection.destroy();
   signal?.addEventListener('abort', abort, { once: true });
   try {
-    const socket = request.scheme === 'https' ? await secured(connection, request) : connection;
+    const socket = request.scheme === 'https' ? await startTls(connection, request) : connection;
     const response = await ask(socket, request);
     return {
       status: response.statusCode ?? 0,
@@ -60,7 +60,7 @@ export async function exchange(
 }
 
 /** Performs the TLS handshake on a connection. */
-function secured(connection: Duplex, { host, serverCheck }: PeerRequest): Promise<Duplex> {
+function startTls(connection: Duplex, { host, serverCheck }: PeerRequest): Promise<Duplex> {
   const name = serverCheck?.serverName ?? host;
   return new Promise((resolve, reject) => {
     const socket = connectTls({
@@ -74,8 +74,8 @@ function secured(connection: Duplex, { host, serverCheck }: PeerRequest): Promis
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', (cause) => {
       // Node appends its own advice to OpenSSL's message.
-      const [said = ''] = cause.message.split(';');
-      reject(socket.authorizationError ? new ExchangeError('certificate', said, { cause }) : cause);
+      const [reason = ''] = cause.message.split(';');
+      reject(socket.authorizationError ? new ExchangeError('certificate', reason, { cause }) : cause);
     });
   });
 }
@@ -114,6 +114,6 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Uint8A
 
 function broken(cause: NodeJS.ErrnoException, { host, port }: PeerRequest): ExchangeError {
   const isOtherProtocol = cause.code?.startsWith('HPE_');
-  const message = isOtherProtocol ? 'malformed HTTP response' : asGoSays(cause, host, port).message;
+  const message = isOtherProtocol ? 'malformed HTTP response' : toGoError(cause, host, port).message;
   return new ExchangeError('connection', message, { cause });
 }

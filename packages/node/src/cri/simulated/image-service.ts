@@ -29,7 +29,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const { image, auth, podUid, script } = request;
     const { pullError, pullFailures, pullLatencyMs } = script;
     if (scripting.fails(podUid, `pull ${image}`, { error: pullError, limit: pullFailures })) {
-      await scripting.passTime(pullLatencyMs ?? 0, signal);
+      await scripting.delay(pullLatencyMs ?? 0, signal);
       throw runtimeError('UNKNOWN', pullError ?? `failed to pull and unpack image "${image}": unexpected EOF`);
     }
     const resolved = registry.resolve(image, auth);
@@ -39,10 +39,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     if (onProgress && durationMs > 0) {
       for (let step = 0; step < progressSteps; step++) {
         onProgress({ doneBytes: Math.floor((totalBytes * step) / progressSteps), totalBytes });
-        await scripting.passTime(durationMs / progressSteps, signal);
+        await scripting.delay(durationMs / progressSteps, signal);
       }
     } else {
-      await scripting.passTime(durationMs, signal);
+      await scripting.delay(durationMs, signal);
     }
     onProgress?.({ doneBytes: totalBytes, totalBytes });
     return images.add(resolved).image.id;

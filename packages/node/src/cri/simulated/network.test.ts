@@ -97,9 +97,9 @@ describe('the network', () => {
     const host = await addressOf(node, podSandboxId);
     const get = () => node.runtime.network.request(http(host, 80)).then(({ status }) => status);
     await assert.rejects(get(), { code: 'ECONNREFUSED' });
-    await node.pass(5000);
+    await node.advance(5000);
     assert.equal(await get(), 503);
-    await node.pass(5000);
+    await node.advance(5000);
     assert.equal(await get(), 200);
   });
 
@@ -127,7 +127,7 @@ describe('the network', () => {
     assert.deepEqual(await get('/echo?msg=hi&code=418'), [418, 'hi']);
     assert.deepEqual(await get('/shell?cmd=echo%20x'), [200, '{"output":"x\\n"}']);
     await get('/exit?code=4');
-    await node.pass(0);
+    await node.advance(0);
     assert.equal((await node.status(containerId)).exitCode, 4);
   });
 
@@ -140,7 +140,7 @@ describe('the network', () => {
     const host = await addressOf(node, podSandboxId);
     const get = async () => (await node.runtime.network.request(http(host, 8080, '/healthz'))).status;
     assert.equal(await get(), 200);
-    await node.pass(11_000);
+    await node.advance(11_000);
     assert.equal(await get(), 500);
   });
 
@@ -272,7 +272,7 @@ describe('agnhost port-forward-tester', () => {
     connection.on('data', (part) => {
       heard += part;
     });
-    await node.pass(1000);
+    await node.advance(1000);
     assert.equal(heard, 'x'.repeat(12));
     assert.match(await node.log(containerId), /Received expected client data\nShutting down connection\nDone\n$/);
     assert.equal((await node.status(containerId)).exitCode, 0);
@@ -281,7 +281,7 @@ describe('agnhost port-forward-tester', () => {
   test('fails if the client closes without sending', async () => {
     const { node, containerId, connection } = await start();
     connection.end();
-    await node.pass(1000);
+    await node.advance(1000);
     assert.match(await node.log(containerId), /Expected to read 3 bytes from client, but got 0 instead\. err=EOF\n$/);
     assert.equal((await node.status(containerId)).exitCode, 2);
   });

@@ -5,13 +5,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import type { HostNetwork, HttpAnswer, NetworkTarget } from '../runtime.ts';
-import { exchange, type PeerRequest } from './http-exchange.ts';
+import type { HostNetwork, HttpResponse, NetworkTarget } from '../runtime.ts';
+import { type PeerRequest, sendRequest } from './http-exchange.ts';
 import { runtimeError } from './runtime-error.ts';
 
 /** A listener that serves HTTP or accepts raw connections. */
 export type Listener = {
-  http?(request: ServedRequest): HttpAnswer | 'hang' | Promise<HttpAnswer | 'hang'>;
+  http?(request: ServedRequest): HttpResponse | 'hang' | Promise<HttpResponse | 'hang'>;
   connection?(connection: Duplex): void;
   /** Serving certificate, if the listener serves HTTPS. */
   readonly certificate?: SecureContext;
@@ -33,7 +33,7 @@ export type ServedRequest = {
 
 /** Network as seen from an address. */
 export type NetworkPeer = Omit<HostNetwork, 'request'> & {
-  request(request: PeerRequest, options?: { readonly signal?: AbortSignal }): Promise<HttpAnswer>;
+  request(request: PeerRequest, options?: { readonly signal?: AbortSignal }): Promise<HttpResponse>;
   readonly address: string;
   /** Returns the ports with listeners at its address. */
   listening(transport: Transport): readonly number[];
@@ -73,7 +73,7 @@ export type SimulatedNetwork = {
    */
   attach(address: string): NetworkInterface;
   /** Returns the network as seen from an address, whether attached or not. */
-  seenFrom(address: string, localAddresses?: readonly string[]): NetworkPeer;
+  viewFrom(address: string, localAddresses?: readonly string[]): NetworkPeer;
 };
 
 export type NetworkInterface = {
@@ -146,7 +146,7 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
     return found;
   }
 
-  function seenFrom(address: string, localAddresses: readonly string[] = [address]): NetworkPeer {
+  function viewFrom(address: string, localAddresses: readonly string[] = [address]): NetworkPeer {
     const local = localAddresses[0] ?? address;
     const locate = <T extends NetworkTarget>(target: T, transport: Transport = 'TCP'): T => {
       if (!isLoopback(target.host)) return target;
@@ -175,7 +175,7 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
       async request(request, { signal } = {}) {
         const listener = find(locate(request), address);
         const { maxBodyBytes = defaultMaxBodyBytes } = request;
-        if (!listener.http) return exchange(open(listener), request, { maxBodyBytes, ...(signal && { signal }) });
+        if (!listener.http) return sendRequest(open(listener), request, { maxBodyBytes, ...(signal && { signal }) });
         const answer = await listener.http(served(request, address));
         if (answer === 'hang') return untilAborted(signal);
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
@@ -212,7 +212,7 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
         },
       };
     },
-    seenFrom,
+    viewFrom,
   };
 }
 
@@ -309,6 +309,10 @@ function lazyHttpServer() {
 }
 
 /** Returns a plain-text response. */
-export function textAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+export function textResponse(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body: Buffer.from(text) };
 }

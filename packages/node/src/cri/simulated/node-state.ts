@@ -90,7 +90,7 @@ export function createNodeState(options: NodeStateOptions): NodeState {
       return container.log;
     },
     peerOf: sandboxNetwork.seenFrom,
-    onEnded: (container) => emit(container.sandbox, container.id, 'CONTAINER_STOPPED_EVENT'),
+    onContainerExit: (container) => emit(container.sandbox, container.id, 'CONTAINER_STOPPED_EVENT'),
   };
 
   function newId(): string {

@@ -3,8 +3,8 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { jsonWebKeys, signJwtAtOnce, verificationKey } from '@kruise/apiserver/authentication/jwt';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { jsonWebKeys, signJwtSync, verificationKey } from '@kruise/apiserver/authentication/jwt';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { createSimulatedNetwork, type ServiceRoutes } from './network.ts';
 import { simulatedNode, testStart } from './testing/simulated-node.ts';
 
@@ -15,7 +15,7 @@ const advertised = { host: '192.0.2.1', port: 6443 };
 const agnhost = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
 // TLS checks certificates against the machine's own time.
-const authority = createAuthority('test-ca', Date.now());
+const authority = createCertificateAuthority('test-ca', Date.now());
 const serving = authority.issue({
   subject: { commonName: 'kube-apiserver' },
   usages: ['server auth'],
@@ -25,7 +25,7 @@ const serving = authority.issue({
 const signer = createPrivateKey(authority.key);
 const keys = [verificationKey(createPublicKey(authority.certificate))];
 const expiry = testStart / 1000 + 600;
-const token = signJwtAtOnce({ iss: issuer, aud: ['someone'], exp: expiry }, signer);
+const token = signJwtSync({ iss: issuer, aud: ['someone'], exp: expiry }, signer);
 
 let server: Server;
 before(async () => {
@@ -144,12 +144,12 @@ describe('a server outside of the simulation', () => {
 
   test('is polled by an in-cluster client with the current token', async () => {
     const { node, containerId } = await start(['inclusterclient', '--poll-interval=10']);
-    const said = async (text: string) => {
-      while (!(await node.log(containerId)).includes(text)) await node.pass(10_000);
+    const waitForLog = async (text: string) => {
+      while (!(await node.log(containerId)).includes(text)) await node.advance(10_000);
     };
-    await said('authz_header=');
+    await waitForLog('authz_header=');
     await node.runtime.files.writeFile('/account/token', 'another');
-    await said('who are you?');
+    await waitForLog('who are you?');
     assert.match(
       await node.log(containerId),
       /calling \/healthz\n.*status=failed\n.*error checking \/healthz: who are you\?/s,

@@ -56,7 +56,7 @@ export type Process = {
   ): Promise<T>;
   sleep(delayMs: number): Promise<void>;
   /** Waits for one of several signals; resolves with the value given for it. */
-  waitForSignal<T>(meanings: SignalMeanings<T>): Promise<T>;
+  waitForSignal<T>(meanings: SignalValues<T>): Promise<T>;
   /** Counts a step of work; occasionally a step takes time, so that an endless loop does not block the process. */
   step(): Promise<void> | undefined;
   /** Sets the handler of a signal; undefined restores the default. */
@@ -87,7 +87,7 @@ const burstMs = 100;
 const killed = new ProcessKilled();
 
 /** Values by signal. */
-export type SignalMeanings<T> = { readonly [S in SignalName]?: T };
+export type SignalValues<T> = { readonly [S in SignalName]?: T };
 
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
 
@@ -107,7 +107,7 @@ class SimulatedProcess implements Process {
   #waits: Set<Wait> | undefined;
   #handlers: Map<SignalName, (() => void) | 'ignore'> | undefined;
   // Most servers only wait for a signal, so this wait needs no closures.
-  #awaited: { readonly meanings: SignalMeanings<unknown>; readonly resolve: (meaning: unknown) => void } | undefined;
+  #awaited: { readonly meanings: SignalValues<unknown>; readonly resolve: (meaning: unknown) => void } | undefined;
 
   constructor(options: ProcessOptions) {
     this.pid = options.pid;
@@ -142,7 +142,7 @@ class SimulatedProcess implements Process {
     return this.wait<void>((resolve) => this.#options.clock.setTimer(delayMs, () => resolve()));
   }
 
-  waitForSignal<T>(meanings: SignalMeanings<T>): Promise<T> {
+  waitForSignal<T>(meanings: SignalValues<T>): Promise<T> {
     return this.wait<T>((resolve) => {
       // The cast is safe: it is only called with the values of these signals.
       this.#awaited = { meanings, resolve: resolve as (meaning: unknown) => void };

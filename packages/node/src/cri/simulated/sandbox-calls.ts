@@ -39,7 +39,7 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
   async function setUp(sandbox: SimulatedSandbox, abortSignal: AbortSignal | undefined): Promise<void> {
     const { metadata, annotations } = sandbox.config;
     const script = scripting.read(annotations);
-    await scripting.passTime(script.sandboxLatencyMs, abortSignal);
+    await scripting.delay(script.sandboxLatencyMs, abortSignal);
     const failure = { error: script.sandboxError, limit: script.sandboxFailures };
     if (scripting.fails(metadata.uid, 'sandbox', failure)) {
       throw runtimeError('UNKNOWN', script.sandboxError ?? 'failed to create containerd task: failed to start shim');
@@ -70,7 +70,7 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
         addresses: [],
         interfaces: [],
         containers: new Set(),
-        told: undefined,
+        memoizedStatus: undefined,
         releasePorts: undefined,
       };
       try {
@@ -95,7 +95,7 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
       sandboxes.remove(sandbox);
       const { metadata } = sandbox.config;
       release(metadata.uid, nameOf(metadata));
-      if (!reserved.has(metadata.uid)) scripting.forget(metadata.uid);
+      if (!reserved.has(metadata.uid)) scripting.remove(metadata.uid);
       emit(sandbox, sandbox.id, 'CONTAINER_DELETED_EVENT');
     },
 

@@ -29,7 +29,7 @@ export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxN
   function takeAddresses(id: string): readonly string[] {
     const addresses: string[] = [];
     for (const pool of pools) {
-      const address = pool.take();
+      const address = pool.allocate();
       if (address === undefined) {
         giveBack(addresses);
         throw runtimeError(
@@ -49,7 +49,7 @@ export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxN
   }
 
   function giveBack(addresses: readonly string[]): void {
-    for (const [index, address] of addresses.entries()) pools[index]?.give(address);
+    for (const [index, address] of addresses.entries()) pools[index]?.release(address);
   }
 
   return {
@@ -91,7 +91,7 @@ export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxN
       sandbox.interfaces = [];
       sandbox.releasePorts = undefined;
     },
-    seenFrom: ({ addresses }) => network.seenFrom(addresses[0] ?? nodeAddress),
+    seenFrom: ({ addresses }) => network.viewFrom(addresses[0] ?? nodeAddress),
   };
 }
 

@@ -16,7 +16,7 @@ export type SimulatedSandbox = {
   interfaces: readonly NetworkInterface[];
   readonly containers: Set<SimulatedContainer>;
   /** Memoized status and the addresses it was built with. */
-  told: { readonly status: PodSandboxStatus; readonly addresses: readonly string[] } | undefined;
+  memoizedStatus: { readonly status: PodSandboxStatus; readonly addresses: readonly string[] } | undefined;
   /** Closes the forwarded host ports. */
   releasePorts: (() => void) | undefined;
 };
@@ -44,11 +44,11 @@ export function sandboxMessage(sandbox: SimulatedSandbox): PodSandbox {
 
 /** Returns the memoized status: it is read often and changes rarely. */
 export function sandboxStatus(sandbox: SimulatedSandbox): PodSandboxStatus {
-  const { told, state, addresses } = sandbox;
-  if (told?.status.state !== state || told.addresses !== addresses) {
-    sandbox.told = { status: newStatus(sandbox), addresses };
+  const { memoizedStatus, state, addresses } = sandbox;
+  if (memoizedStatus?.status.state !== state || memoizedStatus.addresses !== addresses) {
+    sandbox.memoizedStatus = { status: newStatus(sandbox), addresses };
   }
-  return sandbox.told!.status;
+  return sandbox.memoizedStatus!.status;
 }
 
 function newStatus(sandbox: SimulatedSandbox): PodSandboxStatus {

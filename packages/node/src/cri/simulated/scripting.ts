@@ -8,11 +8,11 @@ export type Scripting = {
   /** Throws INVALID_ARGUMENT if an annotation is malformed. */
   read(annotations: StringMap | undefined, container?: string): Script;
   /** Rejects with CANCELLED if the caller aborts. */
-  passTime(delayMs: number, signal: AbortSignal | undefined): Promise<void>;
+  delay(delayMs: number, signal: AbortSignal | undefined): Promise<void>;
   /** Reports whether an operation of a Pod fails this time; every call counts. */
   fails(podUid: string, what: string, failure: ScriptedFailure): boolean;
   /** Removes the counters of a deleted Pod. */
-  forget(podUid: string): void;
+  remove(podUid: string): void;
 };
 
 export type ScriptedFailure = {
@@ -33,7 +33,7 @@ export function createScripting(clock: Clock, ended?: AbortSignal): Scripting {
         throw error;
       }
     },
-    async passTime(delayMs, signal) {
+    async delay(delayMs, signal) {
       if (delayMs <= 0) return;
       try {
         await after(clock, delayMs, signal && ended ? AbortSignal.any([signal, ended]) : (signal ?? ended));
@@ -50,7 +50,7 @@ export function createScripting(clock: Clock, ended?: AbortSignal): Scripting {
       ofPod.set(what, count + 1);
       return true;
     },
-    forget(podUid) {
+    remove(podUid) {
       counts.delete(podUid);
     },
   };

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type GrpcError, goErrorText } from '@kruise/client/grpc/status';
 import type { ContainerEventResponse } from '../messages.ts';
-import { lastedMs, scripted, simulatedNode, testStart } from './testing/simulated-node.ts';
+import { durationMs, scripted, simulatedNode, testStart } from './testing/simulated-node.ts';
 
 describe('scripted lifecycle', () => {
   test('a container runs for the scripted time and exits with the scripted code', async () => {
     const node = simulatedNode();
     const annotations = scripted({ 'run-for': '10s', 'exit-code': '3' });
     const { containerId } = await node.runContainer({ image: 'nginx', annotations });
-    await node.pass(9_999);
+    await node.advance(9_999);
     assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
-    await node.pass(1);
+    await node.advance(1);
     const status = await node.status(containerId);
     assert.deepEqual([status.state, status.exitCode, status.reason], ['CONTAINER_EXITED', 3, 'Error']);
-    assert.equal(lastedMs(status), 10_000);
+    assert.equal(durationMs(status), 10_000);
   });
 
   test('exit codes are used by attempt, the last one for all later attempts', async () => {
@@ -24,7 +24,7 @@ describe('scripted lifecycle', () => {
     for (let attempt = 0; attempt < 4; attempt++) {
       const config = { metadata: { name: 'main', attempt } };
       const { containerId } = await node.runContainer({ annotations, config });
-      await node.pass(0);
+      await node.advance(0);
       codes.push((await node.status(containerId)).exitCode);
     }
     assert.deepEqual(codes, [1, 2, 2, 2]);
@@ -37,11 +37,11 @@ describe('scripted lifecycle', () => {
     const sandboxId = await node.runSandbox(config);
     const failing = node.runContainer({ image: 'nginx', annotations, sandboxId });
     const failed = assert.rejects(failing, /no luck/);
-    await node.pass(2000);
+    await node.advance(2000);
     await failed;
     const again = { metadata: { name: 'main', attempt: 1 } };
     const starting = node.runContainer({ image: 'nginx', annotations, sandboxId, config: again });
-    await node.pass(2000);
+    await node.advance(2000);
     assert.equal((await node.status((await starting).containerId)).state, 'CONTAINER_RUNNING');
   });
 
@@ -61,14 +61,14 @@ describe('scripted lifecycle', () => {
     const node = simulatedNode();
     const image = { image: 'nginx:1.21', annotations: scripted({ 'pull-latency': '10s', 'pull-failures': '1' }) };
     const failed = assert.rejects(node.runtime.pullImage({ image }), /failed to pull and unpack image "nginx:1\.21"/);
-    await node.pass(10_000);
+    await node.advance(10_000);
     await failed;
     const done: number[] = [];
     const pull = node.runtime.pullImage(
       { image },
       { onProgress: ({ doneBytes, totalBytes }) => done.push(Math.round((100 * doneBytes) / totalBytes)) },
     );
-    await node.pass(10_000);
+    await node.advance(10_000);
     const { imageRef } = await pull;
     assert.deepEqual(done, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
     assert.equal(
@@ -84,7 +84,7 @@ describe('scripted lifecycle', () => {
     void node.runtime.pullImage({ image }).then(() => {
       pulledAt = node.clock.now();
     });
-    await node.pass(60_000);
+    await node.advance(60_000);
     const size = (await node.runtime.imageStatus({ image })).image?.size ?? 0;
     assert.ok(Math.abs(pulledAt - testStart - size / 1000) < 1);
     await node.runtime.pullImage({ image });
@@ -113,10 +113,10 @@ describe('scripted lifecycle', () => {
       annotations: scripted({ 'stop-latency': '7s' }),
     });
     const stop = node.runtime.stopContainer({ containerId, timeout: 30 });
-    await node.pass(7000);
+    await node.advance(7000);
     await stop;
     const status = await node.status(containerId);
-    assert.deepEqual([status.exitCode, lastedMs(status)], [0, 7000]);
+    assert.deepEqual([status.exitCode, durationMs(status)], [0, 7000]);
   });
 
   test('a container that never stops is killed', async () => {
@@ -126,7 +126,7 @@ describe('scripted lifecycle', () => {
       annotations: scripted({ 'stop-latency': 'never' }),
     });
     const stop = node.runtime.stopContainer({ containerId, timeout: 30 });
-    await node.pass(30_000);
+    await node.advance(30_000);
     await stop;
     assert.equal((await node.status(containerId)).exitCode, 137);
   });
@@ -138,7 +138,7 @@ describe('scripted lifecycle', () => {
     const stop = node.runtime.stopContainer({ containerId, timeout: 30 }, { signal: caller.signal });
     caller.abort();
     await assert.rejects(stop, (error) => (error as GrpcError).code === 'CANCELLED');
-    await node.pass(60_000);
+    await node.advance(60_000);
     assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
   });
 });
@@ -167,14 +167,14 @@ describe('memory', () => {
     const node = simulatedNode();
     const command = ['sh', '-c', 'sleep 1; dd if=/dev/zero of=/dev/null bs=200M'];
     const { containerId } = await node.runContainer({ command, config: { linux } });
-    await node.pass(1000);
+    await node.advance(1000);
     assert.equal((await node.status(containerId)).reason, 'OOMKilled');
   });
 
   test('a container is OOM-killed at the scripted time', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'nginx', annotations: scripted({ 'oom-after': '1m' }) });
-    await node.pass(60_000);
+    await node.advance(60_000);
     assert.equal((await node.status(containerId)).reason, 'OOMKilled');
   });
 });
@@ -185,7 +185,7 @@ describe('exec probes', () => {
     const { containerId } = await node.runContainer({ image: 'nginx', annotations: scripted({ exec: '1 for 5s, 0' }) });
     const probe = async () => (await node.runtime.execSync({ containerId, cmd: ['whatever'] })).exitCode;
     assert.equal(await probe(), 1);
-    await node.pass(5000);
+    await node.advance(5000);
     assert.equal(await probe(), 0);
   });
 
@@ -194,9 +194,9 @@ describe('exec probes', () => {
     const command = ['/bin/sh', '-c', 'touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600'];
     const { containerId } = await node.runContainer({ command });
     const probe = async () => (await node.runtime.execSync({ containerId, cmd: ['cat', '/tmp/healthy'] })).exitCode;
-    await node.pass(0);
+    await node.advance(0);
     assert.equal(await probe(), 0);
-    await node.pass(30_000);
+    await node.advance(30_000);
     assert.equal(await probe(), 1);
   });
 });
@@ -206,7 +206,7 @@ describe('logs', () => {
     const node = simulatedNode();
     const annotations = scripted({ 'log-line': 'tick', 'log-every': '10s' });
     const { containerId } = await node.runContainer({ image: 'nginx', annotations });
-    await node.pass(35_000);
+    await node.advance(35_000);
     assert.equal(await node.log(containerId), 'tick\ntick\ntick\ntick\n');
   });
 
@@ -214,7 +214,7 @@ describe('logs', () => {
     const node = simulatedNode({ maxLogBytes: 20_000 });
     const command = ['sh', '-c', 'for i in $(seq 1000); do echo line $i; done'];
     const { containerId } = await node.runContainer({ command });
-    await node.pass(10_000);
+    await node.advance(10_000);
     const lines = (await node.log(containerId)).trim().split('\n');
     assert.ok(lines.length < 200, `${lines.length} are kept`);
     assert.equal(lines.at(-1), 'line 1000');
@@ -223,7 +223,7 @@ describe('logs', () => {
   test('entries have times, and can be read since a time', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sh', '-c', 'echo a; sleep 10; echo b'] });
-    await node.pass(20_000);
+    await node.advance(20_000);
     const entries = await Array.fromAsync(node.runtime.logs.read({ containerId, since: testStart + 10_000 }));
     assert.deepEqual(
       entries.map(({ timestamp, content }) => `${timestamp} ${Buffer.from(content)}`),
@@ -234,7 +234,7 @@ describe('logs', () => {
   test('long lines are split into partial entries', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sh', '-c', 'printf "%040000d\\n" 1'] });
-    await node.pass(0);
+    await node.advance(0);
     const parts = await Array.fromAsync(node.runtime.logs.read({ containerId }));
     assert.deepEqual(
       parts.map(({ isPartial, content }) => [isPartial, content.length]),
@@ -250,7 +250,7 @@ describe('logs', () => {
     const node = simulatedNode();
     const command = ['sh', '-c', 'echo out; echo err >&2'];
     const { containerId } = await node.runContainer({ command, config: { tty: true } });
-    await node.pass(0);
+    await node.advance(0);
     const streams = (await Array.fromAsync(node.runtime.logs.read({ containerId }))).map(({ stream }) => stream);
     assert.deepEqual(streams, ['stdout', 'stdout']);
   });
@@ -273,11 +273,11 @@ describe('files', () => {
     await node.runtime.files.writeFile('/volumes/scripts/plain.sh', 'echo plain\n', { mode: 0o644 });
     const mounts = [{ containerPath: '/scripts', hostPath: '/volumes/scripts', readonly: true }];
     const { containerId } = await node.runContainer({ command: ['/scripts/run.sh', 'well'], config: { mounts } });
-    await node.pass(0);
+    await node.advance(0);
     assert.equal(await node.log(containerId), 'ran well\n');
     for (const name of ['/scripts//run.sh', '/tmp/../scripts/run.sh']) {
       const other = await node.runContainer({ command: [name, 'as well'], config: { mounts } });
-      await node.pass(0);
+      await node.advance(0);
       assert.equal(await node.log(other.containerId), 'ran as well\n');
     }
     await assert.rejects(
@@ -321,7 +321,7 @@ describe('resource usage', () => {
     const linux = { resources: { cpuQuota: 50_000, cpuPeriod: 100_000, memoryLimitInBytes: 200 * 2 ** 20 } };
     const annotations = scripted({ cpu: '2', memory: '50Mi', disk: '1Gi' });
     const { containerId, podSandboxId } = await node.runContainer({ image: 'nginx', annotations, config: { linux } });
-    await node.pass(10_000);
+    await node.advance(10_000);
     const { stats } = await node.runtime.containerStats({ containerId });
     assert.equal(stats.cpu?.usageNanoCores, 5e8);
     assert.equal(stats.cpu?.usageCoreNanoSeconds, 5e9);
@@ -337,20 +337,20 @@ describe('resource usage', () => {
 describe('events', () => {
   test('report the lifecycle of a container and its sandbox', async () => {
     const node = simulatedNode();
-    const told: string[] = [];
+    const events: string[] = [];
     const listener = new AbortController();
     const reading = (async () => {
       for await (const event of node.runtime.getContainerEvents({}, { signal: listener.signal }))
-        told.push(shown(event));
+        events.push(shown(event));
     })();
     const { containerId, podSandboxId } = await node.runContainer({ command: ['sleep', '5'] });
-    await node.pass(5000);
+    await node.advance(5000);
     await node.runtime.removePodSandbox({ podSandboxId });
     listener.abort();
     await reading;
     const names = { [containerId]: 'container', [podSandboxId]: 'sandbox' };
     assert.deepEqual(
-      told.map((line) => line.replace(/[0-9a-f]{64}/, (id) => names[id] as string)),
+      events.map((line) => line.replace(/[0-9a-f]{64}/, (id) => names[id] as string)),
       [
         'sandbox CREATED',
         'sandbox STARTED',
@@ -408,7 +408,7 @@ test('a powered-off node leaves no timers', async () => {
     node.runSandbox({ annotations: scripted({ 'sandbox-latency': '1h' }) }),
     node.runtime.pullImage({ image: { image: 'nginx:1.20', annotations: scripted({ 'pull-latency': '1h' }) } }),
   ];
-  await node.pass(2000);
+  await node.advance(2000);
   assert.notEqual(node.clock.nextTimer(), undefined);
   off.abort();
   await Promise.allSettled([stopping, ...calls]);
@@ -421,7 +421,7 @@ test('the same seed and the same calls give the same node', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 3; index++) {
       const { containerId } = await node.runContainer({ command: ['sh', '-c', 'echo $RANDOM; mktemp'] });
-      await node.pass(1000);
+      await node.advance(1000);
       ids.push(containerId, await node.log(containerId));
     }
     return ids;

@@ -167,6 +167,6 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
       },
     },
     files: hostFiles(files),
-    network: network.seenFrom(nodeAddress),
+    network: network.viewFrom(nodeAddress),
   };
 }

@@ -18,7 +18,7 @@ async function typeInto(...typed: readonly string[]): Promise<{ readonly shown: 
   const running = session.connect({ stdin, stdout, stderr: undefined, onResize: () => {}, signal });
   for (const text of typed) {
     stdin.write(text);
-    await node.pass(100);
+    await node.advance(100);
   }
   return { ...(await running), shown };
 }
@@ -62,10 +62,10 @@ test('a container outlives its attached client', async () => {
   const client = new AbortController();
   const { signal } = client;
   const attached = session.connect({ stdin: undefined, stdout, stderr: undefined, onResize: () => {}, signal });
-  await node.pass(1000);
+  await node.advance(1000);
   assert.equal(String(stdout.read()), 'tick\n');
   stdout.destroy();
-  await node.pass(2000);
+  await node.advance(2000);
   client.abort();
   await attached;
   assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
@@ -85,7 +85,7 @@ test('a container with a terminal accepts input', async () => {
   const { signal } = new AbortController();
   const attached = session.connect({ stdin, stdout, stderr: undefined, onResize: () => {}, signal });
   stdin.write('echo $((6 * 7)); exit 5\r');
-  await node.pass(100);
+  await node.advance(100);
   await attached;
   assert.match(shown, /42\r\n/);
   assert.equal((await node.status(containerId)).exitCode, 5);

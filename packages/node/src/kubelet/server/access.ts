@@ -59,14 +59,14 @@ function subresourcesOf(first: string): readonly string[] {
 const identityMs = 120_000;
 const allowedMs = 300_000;
 const deniedMs = 30_000;
-const maxRemembered = 10_000;
+const maxCacheEntries = 10_000;
 
 /** Creates an access control that asks the API server and caches the decisions. */
 export function delegatedAccess(client: Client, clock: Clock, nodeName: string): AccessControl {
-  const identities = remember<Caller | undefined>(clock);
-  const decisions = remember<boolean>(clock);
+  const identities = createExpiringCache<Caller | undefined>(clock);
+  const decisions = createExpiringCache<boolean>(clock);
 
-  async function ask({ name, groups, uid }: Caller, verb: string, subresource: string): Promise<boolean> {
+  async function reviewAccess({ name, groups, uid }: Caller, verb: string, subresource: string): Promise<boolean> {
     const { status } = await client.create(subjectAccessReview, {
       metadata: {},
       spec: {
@@ -92,8 +92,8 @@ export function delegatedAccess(client: Client, clock: Clock, nodeName: string):
       for (const subresource of subresources) {
         const key = JSON.stringify([caller.name, caller.groups, verb, subresource]);
         const allowed = await decisions(key, async () => {
-          const answer = await ask(caller, verb, subresource);
-          return [answer, answer ? allowedMs : deniedMs];
+          const isAllowed = await reviewAccess(caller, verb, subresource);
+          return [isAllowed, isAllowed ? allowedMs : deniedMs];
         });
         if (allowed) return true;
       }
@@ -102,18 +102,18 @@ export function delegatedAccess(client: Client, clock: Clock, nodeName: string):
   };
 }
 
-type Recall<T> = (key: string, find: () => Promise<readonly [value: T, forMs: number]>) => Promise<T>;
+type ExpiringCache<T> = (key: string, find: () => Promise<readonly [value: T, forMs: number]>) => Promise<T>;
 
 /** Creates a cache whose entries expire after the time that each lookup returns. */
-function remember<T>(clock: Clock): Recall<T> {
-  const known = new Map<string, { readonly value: T; readonly until: Instant }>();
+function createExpiringCache<T>(clock: Clock): ExpiringCache<T> {
+  const entries = new Map<string, { readonly value: T; readonly until: Instant }>();
   return async (key, find) => {
-    const found = known.get(key);
+    const found = entries.get(key);
     if (found && clock.now() < found.until) return found.value;
     const [value, forMs] = await find();
-    known.delete(key);
-    known.set(key, { value, until: clock.now() + forMs });
-    if (known.size > maxRemembered) known.delete(known.keys().next().value!);
+    entries.delete(key);
+    entries.set(key, { value, until: clock.now() + forMs });
+    if (entries.size > maxCacheEntries) entries.delete(entries.keys().next().value!);
     return value;
   };
 }

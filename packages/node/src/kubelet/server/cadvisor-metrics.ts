@@ -7,11 +7,11 @@ import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import { cgroupParentOf } from '../linux-resources.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { podUidLabel } from '../sandbox-config.ts';
-import { createSamples, type Measure } from './samples.ts';
+import { createSamples, type MetricInfo } from './samples.ts';
 import type { KubeletView } from './view.ts';
 
-const counter = (help: string): Measure => ({ type: 'counter', help });
-const gauge = (help: string): Measure => ({ type: 'gauge', help });
+const counter = (help: string): MetricInfo => ({ type: 'counter', help });
+const gauge = (help: string): MetricInfo => ({ type: 'gauge', help });
 
 const measures = {
   cadvisor_version_info: gauge('Version information; the value is always 1'),
@@ -33,7 +33,7 @@ const measures = {
   container_start_time_seconds: gauge('Start time of the container, in seconds since the Unix epoch'),
   machine_cpu_cores: gauge('Number of CPU cores of the node'),
   machine_memory_bytes: gauge('Memory capacity of the node, in bytes'),
-} as const satisfies { readonly [name: string]: Measure };
+} as const satisfies { readonly [name: string]: MetricInfo };
 
 type Labels = { readonly [label: string]: string };
 
@@ -50,11 +50,11 @@ export async function cadvisorMetrics(view: KubeletView): Promise<string> {
     if (!worker || !linux) continue;
     const { name: pod, namespace } = attributes.metadata;
     const group = cgroupParentOf(worker.pod(), view.settings.cgroupDriver);
-    const ofPod = { container: '', id: group, image: '', name: '', namespace, pod };
+    const podLabels = { container: '', id: group, image: '', name: '', namespace, pod };
     for (const { attributes: of, cpu, memory, writableLayer, swap } of linux.containers) {
       const { name } = of.metadata;
       const found = newestOf(worker.runtimePod(), name);
-      const labels = { ...ofPod, container: name, id: `${group}/${of.id}`, image: found?.image ?? '', name: of.id };
+      const labels = { ...podLabels, container: name, id: `${group}/${of.id}`, image: found?.image ?? '', name: of.id };
       addUsage(labels, cpu, memory);
       if (swap) samples.add('container_memory_swap', labels, swap.swapUsageBytes ?? 0, at(swap.timestamp));
       if (writableLayer) {
@@ -71,11 +71,11 @@ export async function cadvisorMetrics(view: KubeletView): Promise<string> {
         samples.add('container_spec_cpu_quota', labels, (cpuLimitMilli * periodMicroseconds) / 1000);
       }
     }
-    addUsage(ofPod, linux.cpu, linux.memory);
+    addUsage(podLabels, linux.cpu, linux.memory);
     const { network, process } = linux;
-    if (process) samples.add('container_processes', ofPod, process.processCount ?? 0, at(process.timestamp));
+    if (process) samples.add('container_processes', podLabels, process.processCount ?? 0, at(process.timestamp));
     for (const each of interfacesOf(network)) {
-      const labels = { ...ofPod, interface: each.name };
+      const labels = { ...podLabels, interface: each.name };
       const time = at(network!.timestamp);
       samples.add('container_network_receive_bytes_total', labels, each.rxBytes ?? 0, time);
       samples.add('container_network_receive_errors_total', labels, each.rxErrors ?? 0, time);

@@ -2,7 +2,7 @@
 import type { Status } from '@kruise/api/meta/status';
 import { acceptPortForward, portsOf } from '@kruise/client/streaming/port-forward';
 import { acceptRemoteCommand, type RemoteCommand } from '@kruise/client/streaming/remote-command';
-import { type Upgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade';
+import { type Upgrade, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
 import { descriptionOf } from '../runtime-error.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { KubeletError, type KubeletView, targetOf } from './view.ts';
@@ -20,7 +20,7 @@ export async function exec(view: KubeletView, { path, query, upgrade }: CommandR
   const streams = streamsOf(query);
   const cmd = query.getAll('command');
   const session = await view.runtime.exec({ containerId: id, cmd, ...streams });
-  const command = await accepted(view, upgrade, streams);
+  const command = await acceptCommand(view, upgrade, streams);
   if (!command) return;
   await session.connect(command).then(
     ({ exitCode }) => command.end(exitCode === 0 ? succeeded : exitStatus(exitCode)),
@@ -33,7 +33,7 @@ export async function attach(view: KubeletView, { path, query, upgrade }: Comman
   const { id } = runningContainer(view, path);
   const streams = streamsOf(query);
   const session = await view.runtime.attach({ containerId: id, ...streams });
-  const command = await accepted(view, upgrade, streams);
+  const command = await acceptCommand(view, upgrade, streams);
   if (!command) return;
   await session.connect(command).then(
     () => command.end(succeeded),
@@ -62,7 +62,7 @@ export async function portForward(view: KubeletView, { path, query, upgrade }: C
     signal.addEventListener('abort', () => session.close(), { once: true });
   } catch (error) {
     session.close();
-    if (!(error instanceof UpgradeRefused)) throw error;
+    if (!(error instanceof UpgradeRejectedError)) throw error;
   }
 }
 
@@ -70,11 +70,11 @@ export async function portForward(view: KubeletView, { path, query, upgrade }: C
 export async function runOnce(
   view: KubeletView,
   path: readonly string[],
-  words: readonly string[],
+  commands: readonly string[],
   signal: AbortSignal,
 ): Promise<string> {
   const { id } = runningContainer(view, path);
-  const cmd = words.flatMap((each) => each.split(' '));
+  const cmd = commands.flatMap((each) => each.split(' '));
   const { stdout, stderr } = await view.runtime.execSync({ containerId: id, cmd }, { signal });
   return Buffer.concat([stdout, stderr]).toString();
 }
@@ -91,9 +91,9 @@ function runningContainer(view: KubeletView, path: readonly string[]) {
 type Streams = Parameters<typeof acceptRemoteCommand>[2];
 
 function streamsOf(query: URLSearchParams): Streams {
-  const asks = (name: string) => query.get(name) === '1' || query.get(name) === 'true';
-  const tty = asks('tty');
-  const streams = { stdin: asks('input'), stdout: asks('output'), stderr: asks('error') && !tty, tty };
+  const isSet = (name: string) => query.get(name) === '1' || query.get(name) === 'true';
+  const tty = isSet('tty');
+  const streams = { stdin: isSet('input'), stdout: isSet('output'), stderr: isSet('error') && !tty, tty };
   if (!streams.stdin && !streams.stdout && !streams.stderr) {
     throw new KubeletError(400, 'you must specify at least 1 of stdin, stdout, stderr');
   }
@@ -101,11 +101,15 @@ function streamsOf(query: URLSearchParams): Streams {
 }
 
 /** Accepts the upgrade; returns undefined if the upgrade was refused, which the client has already been sent. */
-async function accepted(view: KubeletView, upgrade: Upgrade, streams: Streams): Promise<RemoteCommand | undefined> {
+async function acceptCommand(
+  view: KubeletView,
+  upgrade: Upgrade,
+  streams: Streams,
+): Promise<RemoteCommand | undefined> {
   try {
     return await acceptRemoteCommand(upgrade, view.clock, streams);
   } catch (error) {
-    if (error instanceof UpgradeRefused) return undefined;
+    if (error instanceof UpgradeRejectedError) return undefined;
     throw error;
   }
 }

@@ -28,7 +28,7 @@ export type KubeletRequest = {
 };
 
 /** Response of the kubelet API. */
-export type KubeletAnswer = {
+export type KubeletResponse = {
   readonly code: number;
   readonly headers: { readonly [name: string]: string };
   readonly body: Readable;
@@ -36,7 +36,7 @@ export type KubeletAnswer = {
 
 /** Kubelet API. */
 export type KubeletHandler = {
-  send(request: KubeletRequest): Promise<KubeletAnswer>;
+  send(request: KubeletRequest): Promise<KubeletResponse>;
   /** Handles an upgrade request on its socket. */
   upgrade(request: KubeletRequest, upgrade: Upgrade): Promise<void>;
 };
@@ -46,7 +46,7 @@ const prometheusText = 'text/plain; version=0.0.4; charset=utf-8';
 /** Health checks that always pass: a kubelet that answers at all is healthy, because it runs on one thread. */
 const healthChecks = ['ping', 'log', 'syncloop'];
 
-function text(body: string, type = plainText, code = 200): KubeletAnswer {
+function textResponse(body: string, type = plainText, code = 200): KubeletResponse {
   return {
     code,
     headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
@@ -55,24 +55,24 @@ function text(body: string, type = plainText, code = 200): KubeletAnswer {
 }
 
 /** Returns the response to a failed request. */
-export function failureAnswer(error: unknown): KubeletAnswer {
-  return text((error as Error).message, plainText, error instanceof KubeletError ? error.code : 500);
+export function errorResponse(error: unknown): KubeletResponse {
+  return textResponse((error as Error).message, plainText, error instanceof KubeletError ? error.code : 500);
 }
 
 /** Creates the kubelet API handler. */
 export function createKubeletHandler(view: KubeletView): KubeletHandler {
-  const json = (value: unknown) => text(JSON.stringify(value), 'application/json');
+  const json = (value: unknown) => textResponse(JSON.stringify(value), 'application/json');
 
-  async function answer(request: KubeletRequest): Promise<KubeletAnswer> {
+  async function respond(request: KubeletRequest): Promise<KubeletResponse> {
     const { segments, query } = request.target;
     const [first = '', ...rest] = segments;
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     switch (first) {
       case 'healthz':
-        return answerHealth(rest[0], query);
+        return respondHealth(rest[0], query);
       case 'pods':
         if (!isRead) throw methodNotAllowed();
-        return json(podList(view.workers().map((worker) => shownPod(worker))));
+        return json(podList(view.workers().map((worker) => podWithStatus(worker))));
       case 'runningpods':
         if (!isRead) throw methodNotAllowed();
         return json(
@@ -98,7 +98,7 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
         if (rest[0] === 'summary') return json(await summaryOf(view, query.get('only_cpu_and_memory') === 'true'));
         break;
       case 'metrics':
-        return answerMetrics(rest[0], request);
+        return respondMetrics(rest[0], request);
       case 'logs':
         if (isRead) return { code: 200, headers: { 'content-type': plainText }, body: await readNodeLog(view, rest) };
         break;
@@ -106,7 +106,8 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
         if (request.method === 'POST') return json(await checkpoint(view, rest));
         break;
       case 'run':
-        if (request.method === 'POST') return text(await runOnce(view, rest, query.getAll('cmd'), request.signal));
+        if (request.method === 'POST')
+          return textResponse(await runOnce(view, rest, query.getAll('cmd'), request.signal));
         break;
       case 'exec':
       case 'attach':
@@ -116,33 +117,33 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
     throw new KubeletError(404, '404 page not found');
   }
 
-  function answerHealth(which: string | undefined, query: URLSearchParams): KubeletAnswer {
-    if (which !== undefined && !healthChecks.includes(which)) throw new KubeletError(404, '404 page not found');
-    if (!query.has('verbose')) return text('ok');
-    const asked = which === undefined ? healthChecks : [which];
-    return text(`${asked.map((name) => `[+]${name} ok\n`).join('')}healthz check passed\n`);
+  function respondHealth(checkName: string | undefined, query: URLSearchParams): KubeletResponse {
+    if (checkName !== undefined && !healthChecks.includes(checkName)) throw new KubeletError(404, '404 page not found');
+    if (!query.has('verbose')) return textResponse('ok');
+    const asked = checkName === undefined ? healthChecks : [checkName];
+    return textResponse(`${asked.map((name) => `[+]${name} ok\n`).join('')}healthz check passed\n`);
   }
 
-  async function answerMetrics(which: string | undefined, { headers }: KubeletRequest): Promise<KubeletAnswer> {
-    if (which === undefined) {
+  async function respondMetrics(checkName: string | undefined, { headers }: KubeletRequest): Promise<KubeletResponse> {
+    if (checkName === undefined) {
       const { type, text: body } = scrape(view.metrics, headers.accept);
-      return text(body, type);
+      return textResponse(body, type);
     }
-    if (which === 'probes') {
+    if (checkName === 'probes') {
       const { type, text: body } = scrape(view.probeMetrics, headers.accept);
-      return text(body, type);
+      return textResponse(body, type);
     }
-    if (which === 'resource') return text(await resourceMetrics(view), prometheusText);
-    if (which === 'cadvisor') return text(await cadvisorMetrics(view), prometheusText);
+    if (checkName === 'resource') return textResponse(await resourceMetrics(view), prometheusText);
+    if (checkName === 'cadvisor') return textResponse(await cadvisorMetrics(view), prometheusText);
     throw new KubeletError(404, '404 page not found');
   }
 
   return {
     async send(request) {
       try {
-        return await answer(request);
+        return await respond(request);
       } catch (error) {
-        return failureAnswer(error);
+        return errorResponse(error);
       }
     },
     async upgrade(request, upgrade) {
@@ -162,7 +163,7 @@ function methodNotAllowed(): KubeletError {
 }
 
 /** Returns a Pod with the kubelet's status, which may be newer than the API server's. */
-function shownPod(worker: PodWorker): Pod {
+function podWithStatus(worker: PodWorker): Pod {
   return { ...worker.pod(), status: worker.status() };
 }
 

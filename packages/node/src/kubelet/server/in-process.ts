@@ -1,8 +1,8 @@
 /** In-process connection of an API server to a kubelet, without sockets. */
 import { type Duplex, duplexPair } from 'node:stream';
-import type { Backend, BackendAnswer, BackendRequest, Switched } from '@kruise/apiserver/connect/backend';
+import type { Backend, BackendRequest, BackendResponse, Switched } from '@kruise/apiserver/connect/backend';
 import { writeHead } from '@kruise/client/streaming/upgrade';
-import { failureAnswer, type KubeletAnswer, type KubeletHandler } from './handler.ts';
+import { errorResponse, type KubeletHandler, type KubeletResponse } from './handler.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { KubeletError } from './view.ts';
 
@@ -17,15 +17,15 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
     );
   // The API server has authorized `nodes/proxy` or the Pod's subresource, which cover the whole kubelet or one Pod of
   // it.
-  async function answer(request: BackendRequest): Promise<KubeletAnswer> {
+  async function respond(request: BackendRequest): Promise<KubeletResponse> {
     const { method, path, signal } = request;
     try {
       return await handler.send({ method, target: parseRequestTarget(path), headers: headersOf(request), signal });
     } catch (error) {
-      return failureAnswer(error);
+      return errorResponse(error);
     }
   }
-  async function switchOver(request: BackendRequest, socket: Duplex): Promise<void> {
+  async function upgradeConnection(request: BackendRequest, socket: Duplex): Promise<void> {
     const { method, path, signal } = request;
     const headers = headersOf(request);
     const target = parseRequestTarget(path);
@@ -35,7 +35,7 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
     url,
     async send(request) {
       const { signal } = request;
-      const { code, headers, body } = await answer(request);
+      const { code, headers, body } = await respond(request);
       signal.addEventListener('abort', () => body.destroy(), { once: true });
       return { code, reason: '', headers, body };
     },
@@ -47,7 +47,7 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
       // Destroying one end of a duplex pair does not close the other end, unlike a socket.
       near.once('close', () => far.destroy());
       far.once('close', () => near.destroy());
-      switchOver(request, far).catch((error: unknown) => {
+      upgradeConnection(request, far).catch((error: unknown) => {
         const code = error instanceof KubeletError ? error.code : 500;
         writeHead(far, code, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }, 'refused');
         far.end((error as Error).message);
@@ -58,7 +58,7 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
 }
 
 /** Parses the response head that was written to the socket. */
-function readHead(socket: Duplex): Promise<Switched | BackendAnswer> {
+function readHead(socket: Duplex): Promise<Switched | BackendResponse> {
   return new Promise((resolve, reject) => {
     let read = Buffer.alloc(0);
     const closed = () => reject(new Error('EOF'));

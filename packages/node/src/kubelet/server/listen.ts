@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
-import { refuseUpgrade } from '@kruise/client/streaming/upgrade';
+import { rejectUpgrade } from '@kruise/client/streaming/upgrade';
 import { certificateSubject } from '@kruise/machinery/x509/certificate';
 import { type AccessControl, accessOf, type Caller } from './access.ts';
 import type { KubeletHandler, KubeletRequest } from './handler.ts';
@@ -27,7 +27,7 @@ export type ListenOptions = {
 export type ListeningKubelet = {
   readonly port: number;
   /** Replaces the serving certificate. */
-  renew(pair: { readonly certificate: string; readonly key: string }): void;
+  setCertificate(pair: { readonly certificate: string; readonly key: string }): void;
 };
 
 /** Serves the kubelet API until the signal is aborted. */
@@ -37,37 +37,37 @@ export async function listenKubelet(
   signal: AbortSignal,
 ): Promise<ListeningKubelet> {
   const { access, clientAuthority } = options;
-  const trust = {
+  const tlsOptions = {
     ...(clientAuthority === undefined ? {} : { ca: clientAuthority, requestCert: true }),
     // Clients without a certificate may authenticate with a token.
     rejectUnauthorized: false,
   };
-  const server: Server = createServer({ cert: options.certificate, key: options.key, ...trust });
+  const server: Server = createServer({ cert: options.certificate, key: options.key, ...tlsOptions });
 
   /** Authenticates and authorizes a request; returns the request to dispatch, with the target that was authorized. */
-  async function admit(request: IncomingMessage, ended: AbortSignal): Promise<KubeletRequest> {
+  async function authorize(request: IncomingMessage, disconnected: AbortSignal): Promise<KubeletRequest> {
     const { method = '', url = '', headers, socket } = request;
-    const caller = certified(socket as TLSSocket) ?? (await bearer(headers.authorization));
+    const caller = userOfCertificate(socket as TLSSocket) ?? (await userOfToken(headers.authorization));
     if (!caller) throw new KubeletError(401, 'Unauthorized');
     const target = parseRequestTarget(url);
     const wanted = accessOf(method, target);
-    if (await access.allows(caller, wanted)) return { method, target, headers, signal: ended };
+    if (await access.allows(caller, wanted)) return { method, target, headers, signal: disconnected };
     const subresources = wanted.subresources.join(' ');
-    const who = `user=${caller.name}, verb=${wanted.verb}, resource=nodes, subresource(s)=[${subresources}]`;
-    throw new KubeletError(403, `Forbidden (${who})`);
+    const attributes = `user=${caller.name}, verb=${wanted.verb}, resource=nodes, subresource(s)=[${subresources}]`;
+    throw new KubeletError(403, `Forbidden (${attributes})`);
   }
 
-  async function bearer(header: string | undefined): Promise<Caller | undefined> {
+  async function userOfToken(header: string | undefined): Promise<Caller | undefined> {
     const [, token] = /^Bearer (\S+)$/i.exec(header ?? '') ?? [];
     return token === undefined ? undefined : access.callerOf(token);
   }
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const disconnect = new AbortController();
+    response.once('close', () => disconnect.abort());
     void (async () => {
       try {
-        const { code, headers, body } = await handler.send(await admit(request, gone.signal));
+        const { code, headers, body } = await handler.send(await authorize(request, disconnect.signal));
         response.writeHead(code, headers);
         response.flushHeaders();
         await pipeline(body, response);
@@ -82,14 +82,14 @@ export async function listenKubelet(
     })();
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const gone = new AbortController();
-    socket.once('close', () => gone.abort());
+    const disconnect = new AbortController();
+    socket.once('close', () => disconnect.abort());
     socket.on('error', () => socket.destroy());
     const upgrade = { method: request.method ?? '', headers: request.headers, socket, head };
-    void admit(request, gone.signal)
+    void authorize(request, disconnect.signal)
       .then((admitted) => handler.upgrade(admitted, upgrade))
       .catch((error: unknown) => {
-        refuseUpgrade(upgrade, error instanceof KubeletError ? error.code : 500, (error as Error).message);
+        rejectUpgrade(upgrade, error instanceof KubeletError ? error.code : 500, (error as Error).message);
       });
   });
   signal.addEventListener(
@@ -106,12 +106,12 @@ export async function listenKubelet(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    renew: ({ certificate, key }) => server.setSecureContext({ cert: certificate, key, ...trust }),
+    setCertificate: ({ certificate, key }) => server.setSecureContext({ cert: certificate, key, ...tlsOptions }),
   };
 }
 
 /** Reads the user from a client certificate, as the API server does. */
-function certified(socket: TLSSocket): Caller | undefined {
+function userOfCertificate(socket: TLSSocket): Caller | undefined {
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   if (!certificate) return undefined;
   try {

@@ -84,41 +84,41 @@ async function* textOf(
   }
 }
 
-type Wanted = { readonly name: string; readonly container: string; readonly isPrevious: boolean };
+type LogTarget = { readonly name: string; readonly container: string; readonly isPrevious: boolean };
 
 /** Returns the ID of the container to read: the running instance, otherwise the last one. */
-function idOf(status: ContainerStatus | undefined, { name, container, isPrevious }: Wanted): string {
-  const what = `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)}`;
-  if (!status) throw new KubeletError(400, `${what} is not available`);
+function idOf(status: ContainerStatus | undefined, { name, container, isPrevious }: LogTarget): string {
+  const subject = `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)}`;
+  if (!status) throw new KubeletError(400, `${subject} is not available`);
   const { waiting, running, terminated } = status.state ?? {};
   const last = status.lastState?.terminated?.containerID ?? '';
   if (isPrevious) {
-    if (last === '') throw new KubeletError(400, `previous terminated ${what} not found`);
-    return bare(last);
+    if (last === '') throw new KubeletError(400, `previous terminated ${subject} not found`);
+    return stripScheme(last);
   }
-  if (running) return bare(status.containerID ?? '');
+  if (running) return stripScheme(status.containerID ?? '');
   if (terminated || status.lastState?.terminated) {
     const id = terminated?.containerID || last;
-    if (id === '') throw new KubeletError(400, `${what} is terminated`);
-    return bare(id);
+    if (id === '') throw new KubeletError(400, `${subject} is terminated`);
+    return stripScheme(id);
   }
-  if (!waiting) throw new KubeletError(400, `${what} is waiting to start - no logs yet`);
-  const why =
+  if (!waiting) throw new KubeletError(400, `${subject} is waiting to start - no logs yet`);
+  const cause =
     waiting.reason === 'ErrImagePull'
       ? "image can't be pulled"
       : waiting.reason === 'ImagePullBackOff'
         ? 'trying and failing to pull image'
         : waiting.reason;
-  throw new KubeletError(400, `${what} is waiting to start: ${why}`);
+  throw new KubeletError(400, `${subject} is waiting to start: ${cause}`);
 }
 
 /** Returns a container ID without the runtime scheme. */
-function bare(id: string): string {
+function stripScheme(id: string): string {
   return id.slice(id.indexOf('://') + 3);
 }
 
 function optionsOf(query: URLSearchParams, now: Instant): LogOptions {
-  const flag = (name: string) => ['true', '1'].includes(query.get(name) ?? '');
+  const isSet = (name: string) => ['true', '1'].includes(query.get(name) ?? '');
   const undecodable = () => new KubeletError(400, '{"message": "Unable to decode query."}');
   const count = (name: string, minimum: number): number | undefined => {
     const text = query.get(name);
@@ -144,9 +144,9 @@ function optionsOf(query: URLSearchParams, now: Instant): LogOptions {
     ...(sinceTime ? [time(sinceTime)] : []),
   ];
   return {
-    follow: flag('follow'),
-    previous: flag('previous'),
-    timestamps: flag('timestamps'),
+    follow: isSet('follow'),
+    previous: isSet('previous'),
+    timestamps: isSet('timestamps'),
     ...(tailLines === undefined ? {} : { tailLines }),
     ...(limitBytes === undefined ? {} : { limitBytes }),
     ...(since.length === 0 ? {} : { since: Math.max(...since) }),

@@ -2,14 +2,14 @@
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { podUidLabel } from '../sandbox-config.ts';
-import { createSamples, type Measure } from './samples.ts';
+import { createSamples, type MetricInfo } from './samples.ts';
 import { totalOf } from './summary.ts';
 import type { KubeletView } from './view.ts';
 
-const cpu: Measure = { type: 'counter', help: '[STABLE] Cumulative CPU time consumed, in core-seconds' };
-const memory: Measure = { type: 'gauge', help: '[STABLE] Current working set, in bytes' };
-const swap: Measure = { type: 'gauge', help: '[ALPHA] Current swap usage, in bytes' };
-const failure: Measure = {
+const cpu: MetricInfo = { type: 'counter', help: '[STABLE] Cumulative CPU time consumed, in core-seconds' };
+const memory: MetricInfo = { type: 'gauge', help: '[STABLE] Current working set, in bytes' };
+const swap: MetricInfo = { type: 'gauge', help: '[ALPHA] Current swap usage, in bytes' };
+const failure: MetricInfo = {
   type: 'gauge',
   help: '[STABLE] 1 if there was an error while getting the metrics, 0 otherwise',
 };
@@ -30,7 +30,7 @@ const measures = {
   pod_swap_usage_bytes: swap,
   resource_scrape_error: failure,
   scrape_error: { type: 'gauge', help: '[ALPHA] 1 if there was an error while getting the metrics, 0 otherwise' },
-} as const satisfies { readonly [name: string]: Measure };
+} as const satisfies { readonly [name: string]: MetricInfo };
 
 /** Returns the resource metrics in text format. */
 export async function resourceMetrics(view: KubeletView): Promise<string> {

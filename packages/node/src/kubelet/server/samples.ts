@@ -1,7 +1,7 @@
 /** Samples in the Prometheus text format, with timestamps. */
 
 /** Type and help text of a metric. */
-export type Measure = { readonly type: 'counter' | 'gauge'; readonly help: string };
+export type MetricInfo = { readonly type: 'counter' | 'gauge'; readonly help: string };
 
 /** Collected samples. */
 export type Samples<M extends string> = {
@@ -11,13 +11,13 @@ export type Samples<M extends string> = {
 };
 
 /** Creates an empty collection of samples. */
-export function createSamples<M extends string>(measures: { readonly [name in M]: Measure }): Samples<M> {
+export function createSamples<M extends string>(measures: { readonly [name in M]: MetricInfo }): Samples<M> {
   const lines = new Map<M, string[]>();
   return {
     add(name, labels, value, atMs) {
-      const shown = Object.entries(labels).map(([label, each]) => `${label}=${JSON.stringify(each)}`);
+      const labelTexts = Object.entries(labels).map(([label, each]) => `${label}=${JSON.stringify(each)}`);
       const at = atMs === undefined ? '' : ` ${Math.floor(atMs)}`;
-      const line = `${name}${shown.length === 0 ? '' : `{${shown.join(',')}}`} ${value}${at}`;
+      const line = `${name}${labelTexts.length === 0 ? '' : `{${labelTexts.join(',')}}`} ${value}${at}`;
       const known = lines.get(name);
       if (known) known.push(line);
       else lines.set(name, [line]);

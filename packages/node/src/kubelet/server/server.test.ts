@@ -11,7 +11,7 @@ import { openRemoteCommand } from '@kruise/client/streaming/remote-command';
 import { createSpdyConnection } from '@kruise/client/streaming/spdy';
 import { requestToken } from '@kruise/client/subresources';
 import { isPodReady } from '@kruise/machinery/pods';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { startTestNode, type TestNode, type TestPod } from '../testing/test-node.ts';
 import { accessOf, delegatedAccess } from './access.ts';
 import { inProcessBackend } from './in-process.ts';
@@ -27,7 +27,7 @@ async function nodeWith(
 ): Promise<TestNode & { ask(path: string, method?: string): Promise<readonly [number, string]> }> {
   const node = await startTestNode();
   await node.create(pod);
-  await node.until('web', isReady);
+  await node.waitUntil('web', isReady);
   const backend = inProcessBackend('https://node', node.kubelet.handler);
   const ask = async (path: string, method = 'GET') => {
     const { code, body } = await backend.send({ method, path, headers: {}, signal });
@@ -77,14 +77,14 @@ test('a followed log ends with its container', async () => {
     containers: [{ ...shell, command: ['sh', '-c', 'echo one; sleep 3; echo two'] }],
   });
   const answer = node.ask('/containerLogs/default/web/c?follow=true');
-  await node.pass(5);
+  await node.advance(5);
   assert.deepEqual(await answer, [200, 'one\ntwo\n']);
 });
 
 test('the log of the previous container is kept', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ ...shell, command: ['sh', '-c', 'echo $HOSTNAME; sleep 2; exit 1'] }] });
-  await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 1);
+  await node.waitUntil('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 1);
   const { code, body } = await node.kubelet.handler.send({
     method: 'GET',
     target: parseRequestTarget('/containerLogs/default/web/c?previous=true'),
@@ -97,7 +97,10 @@ test('the log of the previous container is kept', async () => {
 test('log errors are distinct', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });
-  await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff');
+  await node.waitUntil(
+    'web',
+    (pod) => pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff',
+  );
   const ask = async (path: string) => {
     const request = { method: 'GET', target: parseRequestTarget(path), headers: {}, signal };
     const { code, body } = await node.kubelet.handler.send(request);
@@ -173,7 +176,7 @@ test('a port of a Pod is forwarded through its node', async () => {
 
 test('usage is reported by summary and resource metrics', async () => {
   await using node = await nodeWith({ annotations: { 'sim.kruise.io/memory': '20Mi', 'sim.kruise.io/cpu': '100m' } });
-  await node.pass(10);
+  await node.advance(10);
   const summary = JSON.parse((await node.ask('/stats/summary'))[1]);
   assert.equal(summary.node.nodeName, 'node-1');
   assert.equal(summary.pods[0].podRef.name, 'web');
@@ -198,7 +201,7 @@ test('the summary reports disks, networks, processes and volumes', async () => {
       },
     ],
   });
-  await node.pass(10);
+  await node.advance(10);
   const { node: whole, pods } = JSON.parse((await node.ask('/stats/summary'))[1]);
   const disk = 100 * 2 ** 30;
   assert.equal(whole.fs.capacityBytes, disk);
@@ -251,7 +254,7 @@ test('probes are counted by result while their Pod exists', async () => {
     annotations: { 'sim.kruise.io/answers': '503 for 3s, 200' },
     containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 }, periodSeconds: 1 } }],
   });
-  await node.pass(3);
+  await node.advance(3);
   const [, metrics] = await node.ask('/metrics/probes');
   const { uid } = (await node.get('web')).metadata;
   const countOf = (result: string) => {
@@ -261,7 +264,7 @@ test('probes are counted by result while their Pod exists', async () => {
   assert.ok(countOf('failed') >= 2 && countOf('successful') >= 3, metrics);
   assert.match(metrics, /^prober_probe_duration_seconds_count\{container="c",.*probe_type="Readiness"\} \d+$/m);
   await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
   assert.doesNotMatch((await node.ask('/metrics/probes'))[1], /pod="web"/);
 });
 
@@ -337,7 +340,7 @@ for (const [method, path, verb, subresources] of accessRows) {
 test('a listening kubelet serves authorized clients', async () => {
   await using node = await startTestNode();
   const now = Date.now();
-  const authority = createAuthority('test', now);
+  const authority = createCertificateAuthority('test', now);
   const serving = authority.issue({
     subject: { commonName: 'node-1' },
     usages: ['server auth'],
@@ -420,7 +423,7 @@ test('a token review is cached for two minutes', async () => {
   assert.ok(caller?.groups.includes('system:serviceaccounts'));
   await access.callerOf(status!.token);
   assert.deepEqual(asked, ['who']);
-  await node.pass(121);
+  await node.advance(121);
   await access.callerOf(status!.token);
   assert.deepEqual(asked, ['who', 'who']);
   assert.equal(await access.callerOf('nonsense'), undefined);
@@ -430,7 +433,7 @@ test('a token review is cached for two minutes', async () => {
   assert.equal(await access.allows(caller!, metrics), false);
   assert.equal(await access.allows(caller!, metrics), false);
   assert.equal(asked.length, 1);
-  await node.pass(31);
+  await node.advance(31);
   assert.equal(await access.allows(caller!, metrics), false);
   assert.equal(asked.length, 2);
 });
@@ -445,6 +448,6 @@ test('run executes a command to completion and returns its output', async () => 
 test('a deleted Pod is not found', async () => {
   await using node = await nodeWith({});
   await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
-  await node.until('web', (pod) => pod === undefined);
+  await node.waitUntil('web', (pod) => pod === undefined);
   assert.deepEqual(await node.ask('/containerLogs/default/web/c'), [404, 'pod "web" does not exist']);
 });

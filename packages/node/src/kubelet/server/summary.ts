@@ -24,10 +24,10 @@ type Disk = {
   readonly inodesFree?: number;
 };
 
-type Scene = { readonly view: KubeletView; readonly time: string; readonly disk: Disk };
+type SummaryContext = { readonly view: KubeletView; readonly time: string; readonly disk: Disk };
 
 /** Returns the usage of a node and its Pods; only CPU and memory if `isShort` is set. */
-export async function summaryOf(view: KubeletView, isShort: boolean): Promise<object> {
+export async function summaryOf(view: KubeletView, onlyCpuAndMemory: boolean): Promise<object> {
   const { stats } = await view.runtime.listPodSandboxStats({});
   const time = formatTime(view.clock.now());
   const total = totalOf(stats);
@@ -47,25 +47,25 @@ export async function summaryOf(view: KubeletView, isShort: boolean): Promise<ob
     const own = byUid.get(worker.uid);
     return own ? [{ worker, stats: own }] : [];
   });
-  if (isShort) return { node, pods: found.map((each) => usageOfPod(each.worker, each.stats)) };
+  if (onlyCpuAndMemory) return { node, pods: found.map((each) => usageOfPod(each.worker, each.stats)) };
 
-  const scene: Scene = { view, time, disk: await diskOf(view, total.diskBytes) };
+  const context: SummaryContext = { view, time, disk: await diskOf(view, total.diskBytes) };
   const { imageFilesystems, containerFilesystems } = await view.runtime.imageFsInfo({});
   const podCgroup = { name: 'pods', startTime: node.startTime, cpu, memory };
   return {
     node: {
       ...node,
-      fs: filesystem(scene, scene.disk.capacityBytes - scene.disk.availableBytes),
+      fs: filesystem(context, context.disk.capacityBytes - context.disk.availableBytes),
       network: { time, ...total.network, interfaces: [total.network] },
       runtime: {
-        imageFs: filesystem(scene, imageFilesystems[0]?.usedBytes, imageFilesystems[0]?.inodesUsed),
-        containerFs: filesystem(scene, containerFilesystems[0]?.usedBytes, containerFilesystems[0]?.inodesUsed),
+        imageFs: filesystem(context, imageFilesystems[0]?.usedBytes, imageFilesystems[0]?.inodesUsed),
+        containerFs: filesystem(context, containerFilesystems[0]?.usedBytes, containerFilesystems[0]?.inodesUsed),
       },
       rlimit: { time, curproc: total.processCount },
       swap: { time, swapAvailableBytes: 0, swapUsageBytes: total.swapBytes },
       systemContainers: [podCgroup],
     },
-    pods: await Promise.all(found.map((each) => wholePod(scene, each.worker, each.stats))),
+    pods: await Promise.all(found.map((each) => fullPodUsage(context, each.worker, each.stats))),
   };
 }
 
@@ -92,9 +92,9 @@ export function totalOf(stats: readonly PodSandboxStats[]) {
 }
 
 async function diskOf({ machine }: KubeletView, usedBytes: number): Promise<Disk> {
-  const supplies = await machine.supplies?.();
-  const space = supplies?.['nodefs.available'];
-  const files = supplies?.['nodefs.inodesFree'];
+  const observations = await machine.supplies?.();
+  const space = observations?.['nodefs.available'];
+  const files = observations?.['nodefs.inodesFree'];
   return {
     capacityBytes: space?.capacity ?? machine.diskBytes,
     availableBytes: space?.available ?? Math.max(0, machine.diskBytes - usedBytes),
@@ -126,22 +126,22 @@ function usageOfContainer(worker: PodWorker, { attributes, cpu, memory, swap }: 
   };
 }
 
-async function wholePod(scene: Scene, worker: PodWorker, stats: PodSandboxStats): Promise<object> {
+async function fullPodUsage(context: SummaryContext, worker: PodWorker, stats: PodSandboxStats): Promise<object> {
   const { linux } = stats;
   const usage = usageOfPod(worker, stats);
-  const volumes = await volumesOf(scene, worker);
+  const volumes = await volumesOf(context, worker);
   const swaps = (linux?.containers ?? []).flatMap(({ swap }) => swap ?? []);
   let usedBytes = 0;
   for (const { isLocal, bytes } of volumes) if (isLocal) usedBytes += bytes;
   const containers: object[] = [];
   for (const [index, each] of (linux?.containers ?? []).entries()) {
-    const logBytes = await logBytesOf(scene, worker, each);
+    const logBytes = await logBytesOf(context, worker, each);
     const rootBytes = each.writableLayer?.usedBytes ?? 0;
     usedBytes += logBytes + rootBytes;
     containers.push({
       ...usage.containers[index],
-      rootfs: filesystem(scene, rootBytes, each.writableLayer?.inodesUsed),
-      logs: filesystem(scene, logBytes),
+      rootfs: filesystem(context, rootBytes, each.writableLayer?.inodesUsed),
+      logs: filesystem(context, logBytes),
     });
   }
   return {
@@ -149,7 +149,7 @@ async function wholePod(scene: Scene, worker: PodWorker, stats: PodSandboxStats)
     containers,
     ...(linux?.network ? { network: networkOf(linux.network) } : {}),
     ...(volumes.length > 0 ? { volume: volumes.map(({ shown }) => shown) } : {}),
-    'ephemeral-storage': filesystem(scene, usedBytes),
+    'ephemeral-storage': filesystem(context, usedBytes),
     ...(linux?.process ? { process_stats: { process_count: linux.process.processCount ?? 0 } } : {}),
     ...(swaps[0]
       ? {
@@ -162,7 +162,11 @@ async function wholePod(scene: Scene, worker: PodWorker, stats: PodSandboxStats)
   };
 }
 
-async function logBytesOf({ view }: Scene, worker: PodWorker, { attributes }: ContainerStats): Promise<number> {
+async function logBytesOf(
+  { view }: SummaryContext,
+  worker: PodWorker,
+  { attributes }: ContainerStats,
+): Promise<number> {
   const path = `${logDirectoryOf(worker.pod(), view.settings)}/${attributes.metadata.name}`;
   return (await bytesBelow(view, path)).bytes;
 }
@@ -172,23 +176,26 @@ async function bytesBelow({ runtime }: KubeletView, path: string) {
 }
 
 /** Returns the usage of each volume and whether the volume is on the node's disk. */
-async function volumesOf(scene: Scene, worker: PodWorker) {
+async function volumesOf(context: SummaryContext, worker: PodWorker) {
   const { namespace } = worker.pod().metadata;
   const found: { readonly shown: object; readonly isLocal: boolean; readonly bytes: number }[] = [];
   for (const volume of worker.pod().spec?.volumes ?? []) {
     const mounted = worker.volumes().get(volume.name);
     // The usage of a hostPath volume cannot be attributed to the Pod.
     if (!mounted || volume.hostPath) continue;
-    const { bytes, inodes } = await bytesBelow(scene.view, mounted.path);
-    const claim = claimOf(worker, volume);
-    const reference = claim === undefined ? {} : { pvcRef: { name: claim, namespace } };
-    const shown = { ...filesystem(scene, bytes, inodes), name: volume.name, ...reference };
-    found.push({ shown, isLocal: claim === undefined, bytes });
+    const { bytes, inodes } = await bytesBelow(context.view, mounted.path);
+    const pvcName = persistentVolumeClaimOf(worker, volume);
+    const reference = pvcName === undefined ? {} : { pvcRef: { name: pvcName, namespace } };
+    const shown = { ...filesystem(context, bytes, inodes), name: volume.name, ...reference };
+    found.push({ shown, isLocal: pvcName === undefined, bytes });
   }
   return found;
 }
 
-function claimOf(worker: PodWorker, { name, persistentVolumeClaim, ephemeral }: Volume): string | undefined {
+function persistentVolumeClaimOf(
+  worker: PodWorker,
+  { name, persistentVolumeClaim, ephemeral }: Volume,
+): string | undefined {
   if (persistentVolumeClaim) return persistentVolumeClaim.claimName;
   return ephemeral ? `${worker.pod().metadata.name}-${name}` : undefined;
 }
@@ -209,7 +216,7 @@ function networkOf({ timestamp, defaultInterface, interfaces }: NetworkUsage) {
   return { time: timeOf(timestamp), ...defaultInterface, interfaces };
 }
 
-function filesystem({ time, disk }: Scene, usedBytes: FilesystemUsage['usedBytes'], inodesUsed?: number) {
+function filesystem({ time, disk }: SummaryContext, usedBytes: FilesystemUsage['usedBytes'], inodesUsed?: number) {
   return { time, ...disk, usedBytes: usedBytes ?? 0, ...(inodesUsed === undefined ? {} : { inodesUsed }) };
 }
 

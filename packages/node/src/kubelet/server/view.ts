@@ -3,7 +3,7 @@ import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { NodeRuntime } from '../../cri/runtime.ts';
-import type { Supplies } from '../eviction.ts';
+import type { Observations } from '../eviction.ts';
 import type { PodWorker } from '../pod-worker.ts';
 import type { NodeSettings } from '../sandbox-config.ts';
 
@@ -30,7 +30,7 @@ export type Machine = {
   readonly memoryBytes: number;
   readonly diskBytes: number;
   /** Observations of the machine's resources, if they are measured. */
-  readonly supplies: (() => Promise<Supplies>) | undefined;
+  readonly supplies: (() => Promise<Observations>) | undefined;
 };
 
 /** Error response in plain text. */

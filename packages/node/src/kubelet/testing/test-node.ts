@@ -26,9 +26,9 @@ export type TestNode = {
   create(pod: TestPod): Promise<Pod>;
   get(name: string): Promise<Pod>;
   /** Advances the clock until a Pod matches a predicate; fails after twenty minutes of virtual time. */
-  until(name: string, what: (pod: Pod | undefined) => boolean): Promise<Pod | undefined>;
+  waitUntil(name: string, predicate: (pod: Pod | undefined) => boolean): Promise<Pod | undefined>;
   /** Advances the clock. */
-  pass(seconds: number): Promise<void>;
+  advance(seconds: number): Promise<void>;
   /** Returns the events of a Pod, oldest first: `Normal Started: Started container c`. */
   events(name: string): Promise<readonly string[]>;
   /** Stops the kubelet. */
@@ -70,7 +70,7 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
   });
   const problems: unknown[] = [];
   const log: Log = options.log ?? { info() {}, warn: (fields, message) => problems.push(message, fields), error() {} };
-  const ended = new AbortController();
+  const disposed = new AbortController();
   const history: Pod[] = [];
 
   // No controller creates these objects in this test.
@@ -78,12 +78,12 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
     await client.create(namespace, { metadata: { name } }).catch(ignoreExisting);
   }
   await client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } }).catch(ignoreExisting);
-  startInformer(client, clock, random, podKind, {}, ended.signal).handle(({ type, object }) => {
+  startInformer(client, clock, random, podKind, {}, disposed.signal).handle(({ type, object }) => {
     if (type !== 'deleted') history.push(object);
   });
 
   let stop = new AbortController();
-  const boot = () =>
+  const startKubelet = () =>
     createKubelet(
       {
         client: server.clientOf({
@@ -100,10 +100,10 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
       },
       stop.signal,
     );
-  let kubelet = boot();
-  await settle(clock, () => kubelet.registered);
+  let kubelet = startKubelet();
+  await waitFor(clock, () => kubelet.registered);
 
-  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+  const advance = (seconds: number) => clock.advanceAsync(seconds * 1000);
   const node: TestNode = {
     server,
     clock,
@@ -129,14 +129,14 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
       });
     },
     get: (name) => client.get(podKind, { name, namespace: 'default' }),
-    async until(name, what) {
+    async waitUntil(name, predicate) {
       const deadline = clock.now() + 1_200_000;
       for (;;) {
-        await quiet();
+        await runPending();
         const found = (await client.list(podKind, { namespace: 'default' })).items.find(
           (each) => each.metadata.name === name,
         );
-        if (what(found)) return found;
+        if (predicate(found)) return found;
         if (clock.now() > deadline)
           throw new Error(
             `the Pod did not reach the expected state: ${JSON.stringify(found?.status)} ${String(problems)}`,
@@ -145,9 +145,9 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
         await clock.advanceAsync(next === undefined ? 1000 : Math.max(1, Math.min(1000, next - clock.now())));
       }
     },
-    pass,
+    advance,
     async events(name) {
-      await pass(0.01);
+      await advance(0.01);
       const { items } = await client.list(event, { namespace: 'default' });
       return items
         .filter(({ involvedObject }) => involvedObject.name === name)
@@ -161,14 +161,14 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
     async restart() {
       await node.stop();
       stop = new AbortController();
-      kubelet = boot();
-      await settle(clock, () => kubelet.registered);
+      kubelet = startKubelet();
+      await waitFor(clock, () => kubelet.registered);
       return kubelet;
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
-      ended.abort();
-      await quiet();
+      disposed.abort();
+      await runPending();
       await server.close();
     },
   };
@@ -180,13 +180,13 @@ function ignoreExisting(error: unknown): void {
 }
 
 /** Runs pending work without advancing the clock. */
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+async function runPending(): Promise<void> {
+  for (let iteration = 0; iteration < 20; iteration++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function settle(clock: VirtualClock, what: () => Promise<void>): Promise<void> {
+async function waitFor(clock: VirtualClock, predicate: () => Promise<void>): Promise<void> {
   let isDone = false;
-  void what().then(() => (isDone = true));
-  for (let turn = 0; !isDone && turn < 1000; turn++) await clock.advanceAsync(10);
+  void predicate().then(() => (isDone = true));
+  for (let iteration = 0; !isDone && iteration < 1000; iteration++) await clock.advanceAsync(10);
   if (!isDone) throw new Error('the node was not registered in time');
 }

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
 import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
-import { withSeat } from './inject.ts';
+import { withSubsetFields } from './inject.ts';
 
 const term = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' as const }] });
 const preference = (key: string) => ({ weight: 1, preference: term(key) });
@@ -24,7 +24,7 @@ const spreadOf = (subset: Partial<WorkloadSpreadSubset>): WorkloadSpread => ({
   spec: { targetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, subsets: [{ name: 'a', ...subset }] },
 });
 const inject = (pod: Pod, subset: Partial<WorkloadSpreadSubset>) =>
-  withSeat(pod, spreadOf(subset), { subset: 'a', uid: 'id' });
+  withSubsetFields(pod, spreadOf(subset), { subset: 'a', uid: 'id' });
 
 const nodes: { is: string; subset: Partial<WorkloadSpreadSubset>; pod?: Partial<PodSpec>; made: Partial<PodSpec> }[] = [
   { is: 'nothing', subset: {}, made: {} },
@@ -103,5 +103,5 @@ test('a patch that does not apply is an error', () => {
 
 test('a Pod whose subset is gone is unchanged', () => {
   const pod = podOf();
-  assert.equal(withSeat(pod, spreadOf({}), { subset: 'b', uid: '' }), pod);
+  assert.equal(withSubsetFields(pod, spreadOf({}), { subset: 'b', uid: '' }), pod);
 });

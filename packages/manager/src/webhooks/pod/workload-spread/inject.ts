@@ -8,12 +8,16 @@ import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patc
 import { podType } from '../../../patch-pod.ts';
 import { bothOf } from '../../../workloadspread/node-terms.ts';
 import { placementAnnotation } from '../../../workloadspread/placement.ts';
-import type { Seat } from '../../../workloadspread/seats.ts';
+import type { SubsetAssignment } from '../../../workloadspread/seats.ts';
 
 /**
  * Returns the Pod with the fields of its subset; unchanged if there is no such subset. Throws `StrategicMergeError`.
  */
-export function withSeat(pod: Pod, { metadata, spec }: WorkloadSpread, { subset: name, uid }: Seat): Pod {
+export function withSubsetFields(
+  pod: Pod,
+  { metadata, spec }: WorkloadSpread,
+  { subset: name, uid }: SubsetAssignment,
+): Pod {
   const subset = spec.subsets.find((each) => each.name === name);
   if (!subset) return pod;
   const patched = withPatch({ ...pod, spec: scheduled(pod.spec ?? { containers: [] }, subset) }, subset);

@@ -6,17 +6,13 @@ import { type Pod, pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubsetStatus } from '@kruise/api/kruise/workloadspread';
 import { isPodActive } from '@kruise/machinery/pods';
 import { placementOf } from '../../../workloadspread/placement.ts';
-import { seatsOf, withSubsets } from '../../../workloadspread/seats.ts';
-import { tallySubset } from '../../../workloadspread/subset-status.ts';
+import { subsetCapacity, withSubsets } from '../../../workloadspread/seats.ts';
+import { countSubset } from '../../../workloadspread/subset-status.ts';
 import { versionOf } from '../../../workloadspread/versions.ts';
 import type { WebhookContext } from '../../context.ts';
 
 /** Reports whether a subset is reported as full, and the cache has newer Pods that may change the count. */
-export function isToBeRecounted(
-  { metadata, status }: WorkloadSpread,
-  version: string,
-  context: WebhookContext,
-): boolean {
+export function needsRecount({ metadata, status }: WorkloadSpread, version: string, context: WebhookContext): boolean {
   const subsets = status?.versionedSubsetStatuses?.[version] ?? [];
   // A count based on Pods that this cache does not show yet is better than a recount.
   const hasSeen = () => context.caches.informer(pod).hasReached(metadata.resourceVersion ?? '');
@@ -38,8 +34,8 @@ export function recounted(
     const pods = caches.of(pod).byIndex(activeIn, groupId(namespace, spreadName, old.name, version));
     const leaving = Object.keys(old.deletingPods ?? {}).length;
     // Most subsets reported as full are full, which their size alone shows.
-    if (pods.length - leaving >= seatsOf(subset.maxReplicas, replicas)) return old;
-    return { ...old, ...tallySubset(spread, subset, pods, { old, replicas, now: now() }).value };
+    if (pods.length - leaving >= subsetCapacity(subset.maxReplicas, replicas)) return old;
+    return { ...old, ...countSubset(spread, subset, pods, { old, replicas, now: now() }).value };
   };
   return withSubsets(spread, version, subsets.map(recount));
 }

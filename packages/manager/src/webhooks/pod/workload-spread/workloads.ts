@@ -8,14 +8,14 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isNotFound, notFound } from '@kruise/machinery/status';
 import { groupOf } from '@kruise/schema/kind';
 import { ParseError } from '@kruise/values/parse-error';
-import { askForWorkload } from '../../../workloadspread/custom-target.ts';
+import { readWorkload } from '../../../workloadspread/custom-target.ts';
 import { integerAt } from '../../../workloadspread/field-path.ts';
-import { type Reference, spreadsOf, sumAt, usualKindOf } from '../../../workloadspread/target.ts';
+import { builtinKindOf, type Reference, spreadsOf, sumAt } from '../../../workloadspread/target.ts';
 import { type CustomWorkload, customWorkloadsIn, entryFor } from '../../../workloadspread/white-list.ts';
 import type { WebhookContext } from '../../context.ts';
 
 /** Limit on the length of a chain of owners, which guards against cycles. */
-const mostOwners = 8;
+const maxOwners = 8;
 
 /**
  * Returns the WorkloadSpread of a Pod: that of its controller, otherwise that of the controller's controller, and so
@@ -27,7 +27,7 @@ export async function spreadFor(pod: Pod, context: WebhookContext): Promise<Work
   if (caches.of(workloadSpread).list({ namespace }).length === 0) return undefined;
   const customWorkloads = readableWorkloads(context);
   let owner = controllerOf(pod);
-  for (let height = 0; owner && height < mostOwners && isWorkload(owner, customWorkloads); height++) {
+  for (let height = 0; owner && height < maxOwners && isWorkload(owner, customWorkloads); height++) {
     const found = spreadsOf(caches, namespace, owner).find(
       (spread) => !isBeingDeleted(spread) && isSelected(pod, spread),
     );
@@ -47,7 +47,8 @@ export async function replicasFor({ metadata, spec }: WorkloadSpread, context: W
   if (!object) return 0;
   const { replicasPathList = [] } = targetFilter ?? {};
   if (replicasPathList.length > 0) return sumAt(object, replicasPathList);
-  if (usualKindOf(targetRef)) return integerAt(object, targetRef.kind === 'Job' ? 'spec.parallelism' : 'spec.replicas');
+  if (builtinKindOf(targetRef))
+    return integerAt(object, targetRef.kind === 'Job' ? 'spec.parallelism' : 'spec.replicas');
   const entry = entryFor(readableWorkloads(context), targetRef);
   try {
     return integerAt(object, entry?.replicasPath ?? '');
@@ -72,11 +73,11 @@ function readableWorkloads({ caches, settings }: WebhookContext): readonly Custo
 }
 
 function isWorkload(owner: Reference, list: readonly CustomWorkload[]): boolean {
-  if (usualKindOf(owner)) return true;
+  if (builtinKindOf(owner)) return true;
   const group = groupOf(owner.apiVersion);
   const isMeant = (each: { readonly group: string; readonly kind: string }) =>
     each.group === group && each.kind === owner.kind;
-  return list.some((each) => isMeant(each) || each.between.some(isMeant));
+  return list.some((each) => isMeant(each) || each.intermediates.some(isMeant));
 }
 
 /** Reports whether the target filter selects a Pod. A filter without a selector selects nothing. */
@@ -100,8 +101,8 @@ async function findWorkload(
   reference: Reference,
 ): Promise<KubernetesObject | undefined> {
   const { name } = reference;
-  const kind = usualKindOf(reference);
-  if (!kind) return askForWorkload({ client, kinds }, namespace, reference);
+  const kind = builtinKindOf(reference);
+  if (!kind) return readWorkload({ client, kinds }, namespace, reference);
   const known = caches.of(kind).get({ namespace, name });
   // Objects of any kind have what all objects have.
   if (known) return known as KubernetesObject;

@@ -1,5 +1,5 @@
 /** Name resolution and HTTP requests of programs in simulated containers. */
-import type { HttpAnswer } from '../../runtime.ts';
+import type { HttpResponse } from '../../runtime.ts';
 import type { ServerCheck } from '../http-exchange.ts';
 import type { ProgramContext } from '../program.ts';
 import { filesOf } from './files.ts';
@@ -22,12 +22,12 @@ const maxBodyBytes = 1024 * 1024;
 const defaultLimitMs = 60_000;
 
 /** Requests a URL. Aborted when the requesting process exits. */
-export async function fetchUrl(context: ProgramContext, url: URL, options: FetchOptions = {}): Promise<HttpAnswer> {
+export async function fetchUrl(context: ProgramContext, url: URL, options: FetchOptions = {}): Promise<HttpResponse> {
   const { method = 'GET', headers = [], body, trust, limitMs = defaultLimitMs } = options;
   const { container, process } = context;
   const serverName = url.hostname.replace(/^\[|\]$/g, '');
   const abort = new AbortController();
-  return process.wait<HttpAnswer>((resolve, reject) => {
+  return process.wait<HttpResponse>((resolve, reject) => {
     const cancelTimer = container.clock.setTimer(limitMs, () => abort.abort(new FetchTimeout('timed out')));
     container.network
       .request(

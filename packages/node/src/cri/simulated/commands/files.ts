@@ -291,10 +291,10 @@ function copyEntry(files: FileTree, from: string, to: string): void {
 
 function modeOf(text: string, before: number): number {
   if (/^[0-7]{1,4}$/.test(text)) return Number.parseInt(text, 8);
-  const [, who = '', operator, letters = ''] = /^([ugoa]*)([-+=])([rwxX]*)$/.exec(text) ?? [];
+  const [, classes = '', operator, letters = ''] = /^([ugoa]*)([-+=])([rwxX]*)$/.exec(text) ?? [];
   if (operator === undefined) throw new ToolError(`invalid mode '${text}'`);
   let bits = 0;
-  const groups = who === '' || who.includes('a') ? 'ugo' : who;
+  const groups = classes === '' || classes.includes('a') ? 'ugo' : classes;
   for (const group of groups) {
     const shift = group === 'u' ? 6 : group === 'g' ? 3 : 0;
     for (const letter of letters) bits |= (letter === 'r' ? 4 : letter === 'w' ? 2 : 1) << shift;

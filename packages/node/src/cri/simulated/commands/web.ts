@@ -1,6 +1,6 @@
 /** `wget` and `curl`. */
 import { STATUS_CODES } from 'node:http';
-import type { HttpAnswer } from '../../runtime.ts';
+import type { HttpResponse } from '../../runtime.ts';
 import { ExchangeError } from '../http-exchange.ts';
 import { ConnectError } from '../network.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
@@ -64,7 +64,7 @@ export const webCommands: Readonly<Record<string, Program>> = {
     const has = (letter: string, name: string) => flags.has(letter) || flags.has(name);
     const url = urlOf(operands[0]);
     const isHead = has('I', 'head');
-    let answer: HttpAnswer;
+    let answer: HttpResponse;
     try {
       const authorities = values.get('cacert');
       const body = bodyOf(context, given);

@@ -1,9 +1,9 @@
 /**
  * `agnhost guestbook`: a store with replicas, and a frontend that writes to the primary and reads from the replicas.
  */
-import type { HttpAnswer } from '../../runtime.ts';
+import type { HttpResponse } from '../../runtime.ts';
 import { hostAddress } from '../commands/fetch-url.ts';
-import { type ServedRequest, textAnswer } from '../network.ts';
+import { type ServedRequest, textResponse } from '../network.ts';
 import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { serverProgram } from './servers.ts';
@@ -29,7 +29,7 @@ export function guestbook({ httpPort, backendPort, replicaOf }: GuestbookOptions
       return Buffer.from(body).toString();
     };
 
-    async function answer({ path, query }: ServedRequest): Promise<HttpAnswer> {
+    async function answer({ path, query }: ServedRequest): Promise<HttpResponse> {
       const key = query.get('key') ?? '';
       switch (path) {
         case '/register':
@@ -38,20 +38,20 @@ export function guestbook({ httpPort, backendPort, replicaOf }: GuestbookOptions
         case '/get':
           return jsonAnswer({ data: key === '' ? words : (words[key] ?? '') });
         case '/set':
-          if (key === '') return textAnswer(400, 'cannot set with empty key.\n');
+          if (key === '') return textResponse(400, 'cannot set with empty key.\n');
           words = { ...words, [key]: query.get('value') ?? '' };
           for (const replica of replicas) await ask(replica, `/set?${query}`);
           return jsonAnswer({ message: 'Updated' });
         case '/guestbook': {
           const command = (query.get('cmd') ?? '').toLowerCase();
-          if (command !== 'get' && command !== 'set') return textAnswer(400, `unsupported cmd: '${command}'\n`);
-          return textAnswer(
+          if (command !== 'get' && command !== 'set') return textResponse(400, `unsupported cmd: '${command}'\n`);
+          return textResponse(
             200,
             await ask(command === 'get' ? 'agnhost-replica' : 'agnhost-primary', `/${command}?${query}`),
           );
         }
         default:
-          return textAnswer(404, '404 page not found\n');
+          return textResponse(404, '404 page not found\n');
       }
     }
 
@@ -79,15 +79,15 @@ export function guestbook({ httpPort, backendPort, replicaOf }: GuestbookOptions
   };
 }
 
-function failed(error: Error, { stderr }: ProgramContext): HttpAnswer {
+function failed(error: Error, { stderr }: ProgramContext): HttpResponse {
   void writeText(stderr, `${error.message}\n`);
-  return textAnswer(417, `encountered error: ${error.message}\n`);
+  return textResponse(417, `encountered error: ${error.message}\n`);
 }
 
 function ignoreKilled(error: unknown): void {
   if (!(error instanceof ProcessKilled)) throw error;
 }
 
-function jsonAnswer(value: unknown): HttpAnswer {
-  return textAnswer(200, JSON.stringify(value));
+function jsonAnswer(value: unknown): HttpResponse {
+  return textResponse(200, JSON.stringify(value));
 }

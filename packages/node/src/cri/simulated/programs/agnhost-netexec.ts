@@ -1,7 +1,7 @@
 /** `agnhost netexec`: serves requests, dials other servers, and runs commands, over HTTP and UDP. */
-import type { HttpAnswer } from '../../runtime.ts';
+import type { HttpResponse } from '../../runtime.ts';
 import { collectingOutput, emptyInput } from '../byte-streams.ts';
-import { type ServedRequest, textAnswer } from '../network.ts';
+import { type ServedRequest, textResponse } from '../network.ts';
 import { ProcessKilled } from '../process.ts';
 import { type ProgramContext, writeText } from '../program.ts';
 import { durationMs, flag, portOf } from './agnhost-flags.ts';
@@ -22,37 +22,37 @@ export async function netexec(context: ProgramContext): Promise<number> {
       exitSoon(0, 1000 * Number(flag(context, 'delay-shutdown') ?? 0));
     });
     process.handle('SIGINT', () => resolve(2));
-    const answer = async (request: ServedRequest): Promise<HttpAnswer> => {
+    const answer = async (request: ServedRequest): Promise<HttpResponse> => {
       const { path, query } = request;
       await log(`GET ${path}${query.size === 0 ? '' : `?${query}`}`);
       switch (path) {
         case '/clientip':
-          return textAnswer(200, `${request.clientAddress}:40000`);
+          return textResponse(200, `${request.clientAddress}:40000`);
         case '/dial':
           return dial(context, query);
         case '/echo':
-          return textAnswer(Number(query.get('code') || 200), query.get('msg') ?? '');
+          return textResponse(Number(query.get('code') || 200), query.get('msg') ?? '');
         case '/exit':
           exitSoon(Number(query.get('code') || 0), durationMs(query.get('wait')));
-          return textAnswer(200, '');
+          return textResponse(200, '');
         case '/shutdown':
           exitSoon(0, 0);
-          return textAnswer(200, '');
+          return textResponse(200, '');
         case '/header':
-          return textAnswer(200, request.headers[(query.get('key') ?? '').toLowerCase()] ?? '');
+          return textResponse(200, request.headers[(query.get('key') ?? '').toLowerCase()] ?? '');
         case '/healthz':
-          return textAnswer(200, '');
+          return textResponse(200, '');
         case '/readyz':
-          return isStopping ? textAnswer(503, '') : textAnswer(200, '');
+          return isStopping ? textResponse(503, '') : textResponse(200, '');
         case '/hostname':
         case '/hostName':
-          return textAnswer(200, container.hostname);
+          return textResponse(200, container.hostname);
         case '/redirect':
-          return textAnswer(Number(query.get('code') || 302), '', { location: query.get('location') ?? '/' });
+          return textResponse(Number(query.get('code') || 302), '', { location: query.get('location') ?? '/' });
         case '/shell':
-          return textAnswer(200, await shellAnswer(context, query.get('shellCommand') ?? query.get('cmd') ?? ''));
+          return textResponse(200, await shellAnswer(context, query.get('shellCommand') ?? query.get('cmd') ?? ''));
         default:
-          return textAnswer(200, `NOW: ${new Date(container.clock.now()).toISOString()}`);
+          return textResponse(200, `NOW: ${new Date(container.clock.now()).toISOString()}`);
       }
     };
     const port = portOf(context, 'http-port', 8080);
@@ -60,14 +60,15 @@ export async function netexec(context: ProgramContext): Promise<number> {
       http: (request) => answer(override === undefined ? request : overridden(request, override)),
     });
     const udpPort = portOf(context, 'udp-port', 8081);
-    if (udpPort > 0) container.listen(udpPort, { datagram: (message, client) => said(context, message, client) });
+    if (udpPort > 0)
+      container.listen(udpPort, { datagram: (message, client) => replyToDatagram(context, message, client) });
     void log(`Started HTTP server on port ${port}`);
     return undefined;
   });
 }
 
 /** Returns the reply of netexec to a datagram. */
-function said({ container }: ProgramContext, message: string, clientAddress: string): string | undefined {
+function replyToDatagram({ container }: ProgramContext, message: string, clientAddress: string): string | undefined {
   const text = message.trim();
   if (text.toLowerCase() === 'hostname') return container.hostname;
   if (text.toLowerCase() === 'clientip') return `${clientAddress}:40000`;
@@ -75,9 +76,9 @@ function said({ container }: ProgramContext, message: string, clientAddress: str
 }
 
 /** Dials another server the requested number of times and returns the responses. */
-async function dial({ container: { network } }: ProgramContext, query: URLSearchParams): Promise<HttpAnswer> {
+async function dial({ container: { network } }: ProgramContext, query: URLSearchParams): Promise<HttpResponse> {
   const request = query.get('request') ?? '';
-  if (request === '') return textAnswer(400, 'request parameter not specified. <nil>\n');
+  if (request === '') return textResponse(400, 'request parameter not specified. <nil>\n');
   const target = { host: query.get('host') ?? '', port: Number(query.get('port')) };
   const ask = async () => {
     if (query.get('protocol')?.toLowerCase() === 'udp') {
@@ -96,7 +97,7 @@ async function dial({ container: { network } }: ProgramContext, query: URLSearch
       errors.push((error as Error).message);
     }
   }
-  return textAnswer(
+  return textResponse(
     200,
     JSON.stringify({ ...(responses.length > 0 && { responses }), ...(errors.length > 0 && { errors }) }),
   );

@@ -12,27 +12,27 @@ const lingerMs = 500;
 
 export async function portForwardTester(context: ProgramContext): Promise<number> {
   const { environment, process, stdout } = context;
-  const say = (text: string) => writeText(stdout, `${text}\n`);
+  const printLine = (text: string) => writeText(stdout, `${text}\n`);
   const number = (name: string) => Number(environment.get(name) ?? '');
   const connection = await accept(context, number('BIND_PORT'));
   connection.on('error', () => connection.destroy());
-  await say('Accepted client connection');
+  await printLine('Accepted client connection');
 
   const expected = environment.get('EXPECTED_CLIENT_DATA') ?? '';
   if (expected !== '') {
     const received = await firstPart(context, connection, expected.length);
     if (received.length !== expected.length) {
       const reason = received.length === 0 ? 'EOF' : '<nil>';
-      await say(
+      await printLine(
         `Expected to read ${expected.length} bytes from client, but got ${received.length} instead. err=${reason}`,
       );
       return 2;
     }
     if (received.toString() !== expected) {
-      await say(`Expect to read ${quote(expected)}, but got ${quote(received.toString())}. err=<nil>`);
+      await printLine(`Expect to read ${quote(expected)}, but got ${quote(received.toString())}. err=<nil>`);
       return 3;
     }
-    await say('Received expected client data');
+    await printLine('Received expected client data');
   }
 
   const chunks = number('CHUNKS');
@@ -41,11 +41,11 @@ export async function portForwardTester(context: ProgramContext): Promise<number
     if (sent > 0) await process.sleep(number('CHUNK_INTERVAL'));
     connection.write(chunk);
   }
-  await say('Shutting down connection');
+  await printLine('Shutting down connection');
   connection.end();
   await process.sleep(lingerMs);
   connection.destroy();
-  await say('Done');
+  await printLine('Done');
   return 0;
 }
 

@@ -3,10 +3,10 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { simulatedNode, testStart } from '../testing/simulated-node.ts';
-import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
+import { respondConversion, respondWebhook } from './agnhost-webhooks.ts';
 
 const asked = (path: string, review: unknown) => ({
   method: 'POST',
@@ -19,7 +19,7 @@ const asked = (path: string, review: unknown) => ({
 
 async function judged(path: string, request: object, sidecarImage = '') {
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: 'u', ...request } };
-  const answer = await webhookAnswer(asked(path, review), { clock: virtualClock(), sidecarImage });
+  const answer = await respondWebhook(asked(path, review), { clock: virtualClock(), sidecarImage });
   if (answer === 'hang') return answer;
   const { uid, patch, ...rest } = JSON.parse(Buffer.from(answer.body).toString()).response;
   assert.equal(uid, 'u');
@@ -130,7 +130,7 @@ describe('admission', () => {
 
 describe('conversion', () => {
   const convert = (object: object, desiredAPIVersion: string) => {
-    const { body } = conversionAnswer(
+    const { body } = respondConversion(
       asked('/crdconvert', { request: { uid: 'u', objects: [object], desiredAPIVersion } }),
     );
     return JSON.parse(Buffer.from(body).toString()).response;
@@ -156,7 +156,7 @@ describe('conversion', () => {
 });
 
 test('the webhook serves HTTPS with its certificate', async () => {
-  const authority = createAuthority('test', testStart);
+  const authority = createCertificateAuthority('test', testStart);
   const { certificate, key } = authority.issue({
     subject: { commonName: 'hook' },
     usages: ['server auth'],
@@ -169,7 +169,7 @@ test('the webhook serves HTTPS with its certificate', async () => {
     image: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
     command: ['sh', '-c', script],
   });
-  await node.pass(0);
+  await node.advance(0);
   const host = (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
   const bare = await node.runtime.network.connect({ host, port: 8444 });
   const socket = connectTls({ socket: bare, ca: authority.certificate, servername: 'hook.default.svc' });

@@ -1,8 +1,8 @@
 /** Webhooks of the Kubernetes test image: they allow, deny and mutate what its tests expect. */
 import { after, type Clock } from '@kruise/values/clock';
 import { quote } from '@kruise/values/go-syntax';
-import type { HttpAnswer } from '../../runtime.ts';
-import { type ServedRequest, textAnswer } from '../network.ts';
+import type { HttpResponse } from '../../runtime.ts';
+import { type ServedRequest, textResponse } from '../network.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -23,14 +23,14 @@ type AdmissionRequest = {
 };
 
 type Verdict = { readonly allowed: boolean; readonly status?: Json; readonly patch?: readonly Json[] };
-type Surroundings = { readonly clock: Clock; readonly sidecarImage: string };
-type Judge = (request: AdmissionRequest, around: Surroundings) => Verdict | 'hang' | Promise<Verdict>;
+type WebhookContext = { readonly clock: Clock; readonly sidecarImage: string };
+type Admitter = (request: AdmissionRequest, context: WebhookContext) => Verdict | 'hang' | Promise<Verdict>;
 
 const allowed: Verdict = { allowed: true };
 const denied = (status: Json): Verdict => ({ allowed: false, status });
 const changed = (...patch: readonly Json[]): Verdict => ({ allowed: true, patch });
 
-const judges: Readonly<Record<string, Judge>> = {
+const judges: Readonly<Record<string, Admitter>> = {
   '/always-allow-delay-5s': async (_, { clock }) => {
     await after(clock, 5000);
     return { allowed: true, status: { message: 'this webhook allows all requests' } };
@@ -75,11 +75,11 @@ const judges: Readonly<Record<string, Judge>> = {
 };
 
 /** `agnhost webhook`: allows, denies or mutates, by path. */
-export async function webhookAnswer(request: ServedRequest, around: Surroundings): Promise<HttpAnswer | 'hang'> {
+export async function respondWebhook(request: ServedRequest, context: WebhookContext): Promise<HttpResponse | 'hang'> {
   const judge = judges[request.path];
   if (!judge) return readiness(request);
   const review = JSON.parse(Buffer.from(request.body).toString());
-  const verdict = await judge(review.request, around);
+  const verdict = await judge(review.request, context);
   if (verdict === 'hang') return 'hang';
   const { patch, ...rest } = verdict;
   return jsonAnswer({
@@ -140,7 +140,7 @@ type Versioned = Json & { readonly apiVersion: string };
 /**
  * `agnhost crd-conversion-webhook`: joins host and port of version 2 to one field of version 1, and splits it again.
  */
-export function conversionAnswer(request: ServedRequest): HttpAnswer {
+export function respondConversion(request: ServedRequest): HttpResponse {
   if (request.path !== '/crdconvert') return readiness(request);
   const review = JSON.parse(Buffer.from(request.body).toString());
   const { uid, objects, desiredAPIVersion } = review.request;
@@ -178,10 +178,10 @@ function converted(object: Versioned, apiVersion: string): Json {
   }
 }
 
-function readiness({ path }: ServedRequest): HttpAnswer {
-  return path === '/readyz' ? textAnswer(200, 'ok') : textAnswer(404, '404 page not found\n');
+function readiness({ path }: ServedRequest): HttpResponse {
+  return path === '/readyz' ? textResponse(200, 'ok') : textResponse(404, '404 page not found\n');
 }
 
-function jsonAnswer(value: Json): HttpAnswer {
+function jsonAnswer(value: Json): HttpResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(value)) };
 }

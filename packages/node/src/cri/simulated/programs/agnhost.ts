@@ -1,9 +1,9 @@
 /** Kubernetes test image: one program with many subcommands. Those that run in a single Pod are implemented here. */
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { quote } from '@kruise/values/go-syntax';
 import { pick } from '@kruise/values/random';
-import { type Listener, type ServedRequest, textAnswer } from '../network.ts';
+import { type Listener, type ServedRequest, textResponse } from '../network.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { durationMs, flag, isSet, portOf } from './agnhost-flags.ts';
 import { guestbook } from './agnhost-guestbook.ts';
@@ -11,7 +11,7 @@ import { inClusterClient, issuerDiscovery } from './agnhost-in-cluster.ts';
 import { mounttest } from './agnhost-mounttest.ts';
 import { netexec } from './agnhost-netexec.ts';
 import { portForwardTester } from './agnhost-port-forward.ts';
-import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
+import { respondConversion, respondWebhook } from './agnhost-webhooks.ts';
 import { servedFile, serverProgram } from './servers.ts';
 
 /** Go programs exit with 2 on an unhandled signal. */
@@ -41,8 +41,8 @@ const subcommands: Readonly<Record<string, Program>> = {
           const body = servedFile(files, path);
           if (body) return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body };
           return files.exists(path)
-            ? textAnswer(200, `<pre>\n${files.list(path).join('\n')}\n</pre>\n`, { 'content-type': 'text/html' })
-            : textAnswer(404, '404 page not found\n');
+            ? textResponse(200, `<pre>\n${files.list(path).join('\n')}\n</pre>\n`, { 'content-type': 'text/html' })
+            : textResponse(404, '404 page not found\n');
         },
       }),
     })(context),
@@ -73,9 +73,11 @@ const subcommands: Readonly<Record<string, Program>> = {
   'logs-generator': generateLogs,
   webhook: (context) => {
     const sidecarImage = flag(context, 'sidecar-image') ?? '';
-    return httpsProgram((request) => webhookAnswer(request, { clock: context.container.clock, sidecarImage }))(context);
+    return httpsProgram((request) => respondWebhook(request, { clock: context.container.clock, sidecarImage }))(
+      context,
+    );
   },
-  'crd-conversion-webhook': httpsProgram(conversionAnswer),
+  'crd-conversion-webhook': httpsProgram(respondConversion),
   porter,
 };
 
@@ -95,8 +97,8 @@ async function unknownSubcommand({ stderr }: ProgramContext, name: string): Prom
 /** Prints the values of a keyword in the container's resolv.conf. */
 async function printResolver({ container, stdout }: ProgramContext, keyword: string): Promise<number> {
   const lines = Buffer.from(container.files.read('/etc/resolv.conf')).toString().split('\n');
-  const told = lines.map((line) => line.trim().split(/\s+/)).filter(([first]) => first === keyword);
-  await writeText(stdout, `${told.flatMap(([, ...values]) => values).join(',')}\n`);
+  const entries = lines.map((line) => line.trim().split(/\s+/)).filter(([first]) => first === keyword);
+  await writeText(stdout, `${entries.flatMap(([, ...values]) => values).join(',')}\n`);
   return 0;
 }
 
@@ -105,7 +107,7 @@ function hostnameListener(context: ProgramContext): Listener {
   const { hostname } = context.container;
   return isSet(context, 'tcp')
     ? { connection: (connection) => connection.resume().end(hostname) }
-    : { http: () => textAnswer(200, hostname) };
+    : { http: () => textResponse(200, hostname) };
 }
 
 /** Serves on each port the text that its environment defines for the port. */
@@ -123,15 +125,15 @@ function porter(context: ProgramContext): number | Promise<number> {
       ...(tls && certificate && { certificate }),
       http: ({ method }) =>
         isJson
-          ? textAnswer(200, JSON.stringify({ Method: method, Body: text }), { 'content-type': 'application/json' })
-          : textAnswer(200, text, text.startsWith('<') ? { 'content-type': 'text/html; charset=utf-8' } : {}),
+          ? textResponse(200, JSON.stringify({ Method: method, Body: text }), { 'content-type': 'application/json' })
+          : textResponse(200, text, text.startsWith('<') ? { 'content-type': 'text/html; charset=utf-8' } : {}),
     });
   }
   return running;
 }
 
 function localCertificate(nowMs: number): SecureContext {
-  const { certificate, key } = createAuthority('localhost', nowMs).issue({
+  const { certificate, key } = createCertificateAuthority('localhost', nowMs).issue({
     subject: { commonName: 'localhost' },
     usages: ['server auth'],
     hosts: ['localhost', '127.0.0.1'],
@@ -166,12 +168,12 @@ function meetingListener({ container: { hostname } }: ProgramContext): Listener 
   return {
     http({ path, body }) {
       if (path === '/read') {
-        return textAnswer(200, JSON.stringify({ Hostname: hostname, Received: Object.fromEntries(received) }));
+        return textResponse(200, JSON.stringify({ Hostname: hostname, Received: Object.fromEntries(received) }));
       }
-      if (path !== '/write') return textAnswer(404, '404 page not found\n');
+      if (path !== '/write') return textResponse(404, '404 page not found\n');
       const source = /"Source"\s*:\s*"([^"]*)"/.exec(Buffer.from(body).toString())?.[1];
       if (source) received.set(source, (received.get(source) ?? 0) + 1);
-      return textAnswer(200, JSON.stringify({ Hostname: hostname }));
+      return textResponse(200, JSON.stringify({ Hostname: hostname }));
     },
   };
 }
@@ -181,10 +183,10 @@ function livenessListener({ container }: ProgramContext) {
   const elapsedSeconds = () => (container.clock.now() - container.startedAt) / 1000;
   return {
     http({ path, query }: ServedRequest) {
-      if (path === '/started') return textAnswer(200, `${elapsedSeconds()}`);
-      if (path === '/redirect') return textAnswer(302, '', { location: query.get('loc') ?? '/' });
-      if (path !== '/healthz') return textAnswer(404, '404 page not found\n');
-      return elapsedSeconds() > 10 ? textAnswer(500, `error: ${elapsedSeconds()}`) : textAnswer(200, 'ok');
+      if (path === '/started') return textResponse(200, `${elapsedSeconds()}`);
+      if (path === '/redirect') return textResponse(302, '', { location: query.get('loc') ?? '/' });
+      if (path !== '/healthz') return textResponse(404, '404 page not found\n');
+      return elapsedSeconds() > 10 ? textResponse(500, `error: ${elapsedSeconds()}`) : textResponse(200, 'ok');
     },
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSimulatedNetwork } from '../network.ts';
-import { lastedMs, simulatedNode } from '../testing/simulated-node.ts';
+import { durationMs, simulatedNode } from '../testing/simulated-node.ts';
 
 describe('signals', () => {
   const cases: readonly [what: string, image: string, args: readonly string[] | undefined, exitCode: number][] = [
@@ -17,7 +17,7 @@ describe('signals', () => {
     test(`${what} when it is stopped`, async () => {
       const node = simulatedNode();
       const { containerId } = await node.runContainer({ image, ...(args && { args }) });
-      await node.pass(3_600_000);
+      await node.advance(3_600_000);
       assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
       await node.runtime.stopContainer({ containerId, timeout: 30 });
       assert.equal((await node.status(containerId)).exitCode, exitCode);
@@ -28,12 +28,12 @@ describe('signals', () => {
     const node = simulatedNode();
     const command = ['sh', '-c', 'trap "echo bye; exit 0" TERM; while true; do sleep 5; done'];
     const { containerId } = await node.runContainer({ command });
-    await node.pass(12_000);
+    await node.advance(12_000);
     const stop = node.runtime.stopContainer({ containerId, timeout: 30 });
-    await node.pass(3000);
+    await node.advance(3000);
     await stop;
     const status = await node.status(containerId);
-    assert.deepEqual([status.exitCode, lastedMs(status)], [0, 15_000]);
+    assert.deepEqual([status.exitCode, durationMs(status)], [0, 15_000]);
     assert.equal(await node.log(containerId), 'bye\n');
   });
 });
@@ -58,7 +58,7 @@ describe('programs of images', () => {
     test(`${command.slice(0, 2).join(' ')} is ${expected}`, async () => {
       const node = simulatedNode();
       const { containerId } = await node.runContainer({ image, command });
-      await node.pass(1000);
+      await node.advance(1000);
       const { state, exitCode } = await node.status(containerId);
       assert.deepEqual([state, exitCode], [expected, 0]);
     });
@@ -68,7 +68,7 @@ describe('programs of images', () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'openkruise/minecraft-demo:probe-v0' });
     const probeAfter = async (seconds: number) => {
-      await node.pass(seconds * 1000);
+      await node.advance(seconds * 1000);
       const { stdout, exitCode } = await node.sh(containerId, 'bash ./probe.sh');
       return `${exitCode} ${stdout.trim()}`;
     };
@@ -89,7 +89,7 @@ describe('programs of images', () => {
       const image = 'registry.k8s.io/e2e-test-images/nonewprivs:1.3';
       const linux = { securityContext: { runAsUser: 1000, noNewPrivs } };
       const { containerId } = await node.runContainer({ image, config: { linux } });
-      await node.pass(0);
+      await node.advance(0);
       assert.equal(await node.log(containerId), output);
     });
   }
@@ -151,7 +151,7 @@ describe('programs of images', () => {
     };
     addresses['agnhost-replica'] = await run('--replicaof', 'agnhost-primary', '--http-port', '6379');
     addresses['agnhost-primary'] = await run('--http-port', '6379');
-    await node.pass(1000);
+    await node.advance(1000);
     const host = await run('--backend-port', '6379');
     const ask = async (query: string) => {
       const { body } = await node.runtime.network.request({ host, port: 80, path: `/guestbook?${query}` });
@@ -214,7 +214,7 @@ describe('programs of images', () => {
       command: ['/agnhost-2'],
       args: ['entrypoint-tester', 'a'],
     });
-    await node.pass(0);
+    await node.advance(0);
     assert.equal(await node.log(containerId), '[/agnhost-2 entrypoint-tester a]\n');
   });
 
@@ -232,7 +232,7 @@ describe('images without a command', () => {
   test('a shell without input exits at once', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'busybox' });
-    await node.pass(0);
+    await node.advance(0);
     assert.deepEqual(
       [(await node.status(containerId)).state, (await node.status(containerId)).exitCode],
       ['CONTAINER_EXITED', 0],
@@ -242,7 +242,7 @@ describe('images without a command', () => {
   test('a shell with an open input waits', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'busybox', config: { stdin: true, tty: true } });
-    await node.pass(60_000);
+    await node.advance(60_000);
     assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
   });
 });

@@ -59,7 +59,7 @@ export async function sampleApiServer(context: ProgramContext): Promise<number> 
 /** Returns the CA of trusted front proxies. */
 async function trustedProxies(context: ProgramContext): Promise<string> {
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
-  const { data } = (await ask(context, path)) as { readonly data?: Readonly<Record<string, string>> };
+  const { data } = (await requestJson(context, path)) as { readonly data?: Readonly<Record<string, string>> };
   return data?.['requestheader-client-ca-file'] ?? '';
 }
 
@@ -71,7 +71,7 @@ function delegated(context: ProgramContext): Authorizer {
     async authorize(attributes): Promise<Decision> {
       const isOpen = !attributes.resource && openPaths.has(attributes.path);
       if (isOpen || attributes.user.groups.includes('system:masters')) return { verdict: 'allow', reason: '' };
-      const { status } = (await ask(
+      const { status } = (await requestJson(
         context,
         '/apis/authorization.k8s.io/v1/subjectaccessreviews',
         review(attributes),
@@ -108,7 +108,7 @@ function review(attributes: Attributes): object {
 }
 
 /** Sends a request to the API server of the cluster. */
-async function ask(context: ProgramContext, path: string, body?: object): Promise<unknown> {
+async function requestJson(context: ProgramContext, path: string, body?: object): Promise<unknown> {
   const server = inCluster(context);
   const answer = await fetchUrl(context, new URL(path, server.url), {
     ...server,
@@ -118,9 +118,9 @@ async function ask(context: ProgramContext, path: string, body?: object): Promis
       headers: [...(server.headers ?? []), ['content-type', 'application/json']],
     }),
   });
-  const said = JSON.parse(Buffer.from(answer.body).toString());
-  if (answer.status >= 300) throw new Fatal(said.message ?? `status ${answer.status}`);
-  return said;
+  const responseBody = JSON.parse(Buffer.from(answer.body).toString());
+  if (answer.status >= 300) throw new Fatal(responseBody.message ?? `status ${answer.status}`);
+  return responseBody;
 }
 
 function definition(kind: string, scope: string, properties: object): KubeObject {

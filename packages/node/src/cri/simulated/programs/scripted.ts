@@ -1,5 +1,5 @@
 /** Programs and responses scripted by Pod annotations. */
-import { type Listener, textAnswer } from '../network.ts';
+import { type Listener, textResponse } from '../network.ts';
 import { type Program, writeText } from '../program.ts';
 import { type Script, type Step, stepAt } from '../script.ts';
 import { serverProgram } from './servers.ts';
@@ -33,7 +33,7 @@ export function scriptedProgram(
 }
 
 /** Returns a listener that responds along a timeline, whatever the program would respond. */
-export function scriptedAnswers(steps: readonly Step[], elapsedMs: () => number): Listener {
+export function scriptedListener(steps: readonly Step[], elapsedMs: () => number): Listener {
   const now = () => stepAt(steps, elapsedMs());
   return {
     isListening: () => now() !== 'refuse',
@@ -41,7 +41,7 @@ export function scriptedAnswers(steps: readonly Step[], elapsedMs: () => number)
       const answer = now();
       return answer === 'hang'
         ? 'hang'
-        : textAnswer(Number(answer), answer.startsWith('2') ? 'ok' : `status ${answer}`);
+        : textResponse(Number(answer), answer.startsWith('2') ? 'ok' : `status ${answer}`);
     },
     health: () => (now().startsWith('2') ? 'SERVING' : 'NOT_SERVING'),
   };

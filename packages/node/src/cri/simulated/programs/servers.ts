@@ -1,6 +1,6 @@
 /** Server programs: web servers, databases, and the programs of unknown images. */
 import type { FileTree } from '../file-tree.ts';
-import { type Listener, textAnswer } from '../network.ts';
+import { type Listener, textResponse } from '../network.ts';
 import type { SignalName } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 
@@ -18,7 +18,7 @@ const gracefulStops: Partial<Record<SignalName, number>> = { SIGTERM: 0, SIGINT:
 /** Returns a program that listens until a signal stops it. */
 export function serverProgram({
   ports,
-  listener = answersAll,
+  listener = acceptAllListener,
   stops = gracefulStops,
   greeting,
 }: ServerOptions): Program {
@@ -32,16 +32,16 @@ export function serverProgram({
   };
 }
 
-const well = textAnswer(200, 'ok');
+const well = textResponse(200, 'ok');
 const welcoming: Listener = { http: () => well, health: () => 'SERVING' };
 
 /** Responds to every HTTP and gRPC request with success. */
-function answersAll(): Listener {
+function acceptAllListener(): Listener {
   return welcoming;
 }
 
 /** Accepts connections without sending anything. */
-const silent: Listener = {
+const silentListener: Listener = {
   connection: (connection) => {
     connection.resume();
     connection.once('end', () => connection.end());
@@ -50,7 +50,7 @@ const silent: Listener = {
 
 /** Returns a server with its own protocol: probes can only connect. */
 export function databaseProgram(ports: readonly number[], greeting: string): Program {
-  return serverProgram({ ports, listener: () => silent, greeting });
+  return serverProgram({ ports, listener: () => silentListener, greeting });
 }
 
 export type WebServerOptions = {

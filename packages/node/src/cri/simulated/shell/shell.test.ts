@@ -123,7 +123,7 @@ describe('time', () => {
   test('sleep takes its duration', async () => {
     const started = node.clock.now();
     const done = sh('sleep 1.5; sleep 1m');
-    await node.pass(120_000);
+    await node.advance(120_000);
     await done;
     const { stdout } = await sh('date +%s');
     assert.ok(Number(stdout) * 1000 >= started + 61_500);
@@ -136,7 +136,7 @@ describe('time', () => {
       endedAt = node.clock.now();
       return result;
     });
-    await node.pass(10_000);
+    await node.advance(10_000);
     assert.equal((await done).stdout, 'done\n');
     assert.equal(endedAt - started, 5000);
   });
@@ -148,7 +148,7 @@ describe('time', () => {
 
   test('a busy loop takes time', async () => {
     const done = sh('timeout 5 sh -c "while true; do :; done"; echo $?');
-    await node.pass(10_000);
+    await node.advance(10_000);
     assert.equal((await done).stdout, '124\n');
   });
 });

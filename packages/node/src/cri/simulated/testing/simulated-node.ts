@@ -11,7 +11,7 @@ export type SimulatedNode = {
   readonly clock: VirtualClock;
   readonly runtime: NodeRuntime;
   /** Advances the clock and runs all pending work. */
-  pass(durationMs: number): Promise<void>;
+  advance(durationMs: number): Promise<void>;
   runSandbox(config?: Partial<PodSandboxConfig>): Promise<string>;
   /** Pulls, creates and starts a container, by default in a new sandbox. */
   runContainer(options: RunOptions): Promise<RunningContainer>;
@@ -63,7 +63,7 @@ export function simulatedNode(options: Partial<SimulatedRuntimeOptions> = {}): S
   return {
     clock,
     runtime,
-    pass: (durationMs) => clock.advanceAsync(durationMs),
+    advance: (durationMs) => clock.advanceAsync(durationMs),
     async runSandbox(config) {
       const { podSandboxId } = await runtime.runPodSandbox({ config: sandboxConfig(config) });
       return podSandboxId;
@@ -109,6 +109,6 @@ export function scripted(values: StringMap): StringMap {
 }
 
 /** Returns the runtime in milliseconds, rounded: each timestamp is at least a nanosecond later than the last. */
-export function lastedMs({ startedAt, finishedAt }: ContainerStatus): number {
+export function durationMs({ startedAt, finishedAt }: ContainerStatus): number {
   return Math.round(instantOfNanoseconds(finishedAt) - instantOfNanoseconds(startedAt));
 }

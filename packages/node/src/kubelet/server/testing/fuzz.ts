@@ -11,7 +11,7 @@ import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import type { Client } from '@kruise/client/client';
 import { isPodReady } from '@kruise/machinery/pods';
-import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
 import { type Random, seededRandom } from '@kruise/values/random';
 import { startTestNode, type TestNode } from '../../testing/test-node.ts';
 import { delegatedAccess } from '../access.ts';
@@ -41,9 +41,9 @@ export type FuzzReport = {
 const callers = ['anonymous', 'tenant', 'operator'] as const;
 type Caller = (typeof callers)[number];
 const concurrency = 8;
-const answerMs = 2000;
+const responseTimeoutMs = 2000;
 const tickMs = 5;
-const minHoldMs = 10;
+const minIterationMs = 10;
 /** Permissions of the tenant; everything else is forbidden. */
 const tenantRights = ['nodes/metrics', 'nodes/stats', 'nodes/log', 'nodes/healthz'];
 const tenantEndpoints = new Set(['metrics', 'stats', 'logs', 'healthz']);
@@ -61,7 +61,7 @@ export async function fuzzKubelet({
   await using node = await fuzzedNode();
   const stop = new AbortController();
   const now = Date.now();
-  const authority = createAuthority('fuzz', now);
+  const authority = createCertificateAuthority('fuzz', now);
   const issue = (commonName: string, usage: 'server auth' | 'client auth') =>
     authority.issue({ subject: { commonName }, usages: [usage], hosts: ['127.0.0.1'], nowMs: now });
   const access = delegatedAccess(node.server.client, node.clock, 'node-1');
@@ -81,21 +81,21 @@ export async function fuzzKubelet({
   const breaches: string[] = [];
   const heap = collectableHeap();
   let [sent, base] = [0, 0];
-  const holds = watchHolds();
+  const iterations = measureIterations();
   const startedAt = performance.now();
 
   async function work(random: Random): Promise<void> {
     while (sent < count) {
       if (sent++ === Math.floor(count / 10)) base = heap();
       const caller = callers[Math.floor(random.next() * callers.length)]!;
-      const asked = mutatedRequest(random);
-      const { code, text } = asked.isRaw
-        ? await sendRaw(rawBytes(asked, random), { port, ca: authority.certificate, pair: pairs[caller] })
-        : await send(asked, { port, agent: agents.get(caller)! });
+      const fuzzRequest = mutatedRequest(random);
+      const { code, text } = fuzzRequest.isRaw
+        ? await sendRaw(rawBytes(fuzzRequest, random), { port, ca: authority.certificate, pair: pairs[caller] })
+        : await send(fuzzRequest, { port, agent: agents.get(caller)! });
       codes[code] = (codes[code] ?? 0) + 1;
-      const shown = `${caller} ${asked.method} ${JSON.stringify(asked.target)} ${JSON.stringify(asked.headers)}: ${code} ${text}`;
+      const shown = `${caller} ${fuzzRequest.method} ${JSON.stringify(fuzzRequest.target)} ${JSON.stringify(fuzzRequest.headers)}: ${code} ${text}`;
       if (code >= 500 && !(caller === 'operator' && allowedFailures.test(text))) failures.push(shown);
-      if (isBreach(caller, asked, code)) breaches.push(shown);
+      if (isBreach(caller, fuzzRequest, code)) breaches.push(shown);
     }
   }
 
@@ -113,8 +113,8 @@ export async function fuzzKubelet({
   }
   for (const problem of problems) failures.push(`crash: ${String((problem as Error).stack ?? problem)}`);
   const elapsedMs = performance.now() - startedAt;
-  const held = holds();
-  return { requests: count, codes, failures, breaches, growthBytes: heap() - base, ...held, elapsedMs };
+  const iterationStats = iterations();
+  return { requests: count, codes, failures, breaches, growthBytes: heap() - base, ...iterationStats, elapsedMs };
 }
 
 async function fuzzedNode(): Promise<TestNode> {
@@ -122,7 +122,7 @@ async function fuzzedNode(): Promise<TestNode> {
   await node.create({
     containers: [{ name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'echo one; echo two; sleep infinity'] }],
   });
-  await node.until('web', (pod) => pod !== undefined && isPodReady(pod));
+  await node.waitUntil('web', (pod) => pod !== undefined && isPodReady(pod));
   await node.runtime.files.makeDirectory('/var/log/deep');
   await node.runtime.files.writeFile('/var/log/deep/syslog', 'all is well');
   await grant(node.server.client, 'tenant', tenantRights);
@@ -158,10 +158,13 @@ function tlsPair(pair: KeyPair | undefined) {
   return pair ? { cert: pair.certificate, key: pair.key } : {};
 }
 
-type Answer = { readonly code: number; readonly text: string };
+type FuzzResponse = { readonly code: number; readonly text: string };
 
-function send(asked: FuzzRequest, { port, agent }: { readonly port: number; readonly agent: Agent }): Promise<Answer> {
-  const { method, target, headers, body } = asked;
+function send(
+  fuzzRequest: FuzzRequest,
+  { port, agent }: { readonly port: number; readonly agent: Agent },
+): Promise<FuzzResponse> {
+  const { method, target, headers, body } = fuzzRequest;
   return new Promise((resolve) => {
     const end = (code: number, text = '') => {
       clearTimeout(timer);
@@ -169,32 +172,32 @@ function send(asked: FuzzRequest, { port, agent }: { readonly port: number; read
     };
     // The client refuses to send an invalid request target.
     const path = target.replace(/[^\u0021-\u00ff]/g, (found) => encodeURIComponent(found)) || '/';
-    const asking = httpsRequest({ host: '127.0.0.1', port, agent, method, path, setHost: true }, (response) => {
+    const request = httpsRequest({ host: '127.0.0.1', port, agent, method, path, setHost: true }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += text.length < 200 ? chunk.toString('latin1') : ''));
       response.on('end', () => end(response.statusCode ?? 0, text));
       response.on('error', () => end(response.statusCode ?? 0, text));
       response.on('close', () => end(response.statusCode ?? 0, text));
     });
-    const timer = setTimeout(() => asking.destroy(), answerMs);
-    asking.on('upgrade', (response, socket) => {
+    const timer = setTimeout(() => request.destroy(), responseTimeoutMs);
+    request.on('upgrade', (response, socket) => {
       socket.destroy();
       end(response.statusCode ?? 0);
     });
-    asking.on('error', () => end(0));
-    for (const [name, value] of headers) asking.setHeader(name, value);
-    asking.end(body === '' ? undefined : body);
+    request.on('error', () => end(0));
+    for (const [name, value] of headers) request.setHeader(name, value);
+    request.end(body === '' ? undefined : body);
   });
 }
 
 type RawOptions = { readonly port: number; readonly ca: string; readonly pair: KeyPair | undefined };
 
 /** Sends raw bytes, and returns the first line of the response. */
-function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer> {
+function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<FuzzResponse> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect({ host: '127.0.0.1', port, ca, ...tlsPair(pair) }, () => socket.end(bytes));
-    const timer = setTimeout(() => socket.destroy(), answerMs);
+    const timer = setTimeout(() => socket.destroy(), responseTimeoutMs);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       socket.destroy();
@@ -208,15 +211,15 @@ function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer>
   });
 }
 
-type Hold = { readonly cpuMs: number; readonly from: number; readonly to: number };
+type Iteration = { readonly cpuMs: number; readonly from: number; readonly to: number };
 
 /** Measures the CPU time of event loop iterations; time of other processes does not count. */
-function watchHolds() {
+function measureIterations() {
   const cpuMs = () => {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1000;
   };
-  const holds: Hold[] = [];
+  const iterations: Iteration[] = [];
   const collections: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => {
     for (const each of list.getEntries()) {
@@ -229,16 +232,16 @@ function watchHolds() {
   let [last, lastAt] = [cpuMs(), performance.now()];
   const timer = setInterval(() => {
     const [current, now] = [cpuMs(), performance.now()];
-    if (current - last > minHoldMs) holds.push({ cpuMs: current - last, from: lastAt, to: now });
+    if (current - last > minIterationMs) iterations.push({ cpuMs: current - last, from: lastAt, to: now });
     [last, lastAt] = [current, now];
   }, tickMs);
-  const longest = (of: readonly Hold[]) => of.reduce((most, each) => Math.max(most, each.cpuMs), minHoldMs);
+  const longest = (of: readonly Iteration[]) => of.reduce((most, each) => Math.max(most, each.cpuMs), minIterationMs);
   return () => {
     clearInterval(timer);
     observer.disconnect();
-    const isCollecting = ({ from, to }: Hold) =>
+    const isCollecting = ({ from, to }: Iteration) =>
       collections.some(({ startTime, duration }) => startTime < to && startTime + duration > from);
-    const { collecting = [], working = [] } = Object.groupBy(holds, (each) =>
+    const { collecting = [], working = [] } = Object.groupBy(iterations, (each) =>
       isCollecting(each) ? 'collecting' : 'working',
     );
     return { longestHoldMs: longest(working), longestCollectionMs: longest(collecting) };
