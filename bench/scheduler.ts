@@ -12,7 +12,7 @@ import { createCluster } from '@kruise/controlplane/scheduler/cluster/cluster';
 import { podInfoOf } from '@kruise/controlplane/scheduler/cluster/pod-info';
 import { defaultConfiguration } from '@kruise/controlplane/scheduler/configuration';
 import { decide } from '@kruise/controlplane/scheduler/decide';
-import { createEquivalenceCache } from '@kruise/controlplane/scheduler/memory';
+import { createEquivalenceCache } from '@kruise/controlplane/scheduler/equivalence-cache';
 import { createProfile } from '@kruise/controlplane/scheduler/profile';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { emptyParts } from '@kruise/controlplane/scheduler/testing/parts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { findEtcd, startEtcd } from '@kruise/apiserver/store/etcd/server';
 import type { Client } from '@kruise/client/client';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { isConflict } from '@kruise/machinery/status';
 import { hasTool, startCluster, temporaryHome } from './cluster.ts';
 

@@ -32,7 +32,7 @@ const entryPoints = [
   // Writes to sockets wait for the event loop, not for a time.
   /^packages\/apiserver\/src\/http\/(?:encode|fan-out)\.ts$/,
   // Requests wait until sockets have been polled.
-  'packages/apiserver/src/turns.ts',
+  'packages/apiserver/src/batch-scheduler.ts',
   /^packages\/cli\//,
   /^scripts\//,
   /^bench\//,

@@ -4,7 +4,7 @@ import type { Admission } from './admission/admission.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
 import type { RequestContext } from './context.ts';
-import type { FilterChain } from './passage.ts';
+import type { FilterChain } from './filter-chain.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';

@@ -1,4 +1,4 @@
-import { statusErrorOf } from '@kruise/client/http/refusal';
+import { statusErrorOf } from '@kruise/client/http/status-error';
 import type { ApiRequest, ApiResponse, Transport, WatchEvent } from '@kruise/client/transport';
 import { StatusError } from '@kruise/machinery/status';
 import { uuid } from '@kruise/machinery/uuid';
@@ -11,11 +11,11 @@ import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
 import { aggregatedDiscovery, groupsOf, localResources } from './discovery/discovery.ts';
 import { dispatch, type RequestResult, resolve } from './dispatch.ts';
+import type { FilteredRequest } from './filter-chain.ts';
 import { TooManyRequestsError } from './flow-control/flow-control.ts';
 import type { Body } from './handlers/body.ts';
-import { PlainTextError } from './handlers/refusal.ts';
+import { PlainTextError } from './handlers/http-errors.ts';
 import type { KubeObject } from './object.ts';
-import type { FilteredRequest } from './passage.ts';
 import { requestInfo } from './request.ts';
 import type { User } from './user.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '@kruise/machinery/status';
-import { PlainTextError, StatusErrorWithHeaders } from './handlers/refusal.ts';
+import { PlainTextError, StatusErrorWithHeaders } from './handlers/http-errors.ts';
 import { requestInfo } from './request.ts';
 import { checkRoute } from './routing.ts';
 

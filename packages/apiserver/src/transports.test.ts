@@ -6,10 +6,10 @@ import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import type { Client, WatchOptions } from '@kruise/client/client';
-import { updateWithRetry } from '@kruise/client/modify';
 import { eachPage, listAll } from '@kruise/client/pages';
 import { bind, getScale, requestToken, setScale } from '@kruise/client/subresources';
 import type { WatchEvent } from '@kruise/client/transport';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound, StatusError } from '@kruise/machinery/status';
 import { startTestServer, type TestServer } from './testing/test-server.ts';
 

@@ -1,4 +1,4 @@
-import { PlainTextError } from './handlers/refusal.ts';
+import { PlainTextError } from './handlers/http-errors.ts';
 
 /**
  * Decodes the path of a request target. This is the only place that decodes: authorization, routing and backends all

@@ -14,7 +14,7 @@ import type { StuckKey } from '@kruise/client/stuck-keys';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Nodes } from '@kruise/node/nodes';
 import type { DataDirectory } from './data-directory.ts';
-import type { PersistedNodes } from './kept-nodes.ts';
+import type { PersistedNodes } from './persisted-nodes.ts';
 
 /** Requests that the process of a cluster answers. */
 export type ControlRequest =

@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, every } from '@kruise/values/clock';
-import { createMemoryReleaser } from './free-memory.ts';
+import { createMemoryReleaser } from './release-memory.ts';
 
 /** CPU and heap usage of the process, and its garbage collector. */
 export type Garbage = {

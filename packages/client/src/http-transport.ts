@@ -14,7 +14,7 @@ import { type Connections, createConnections, type WireResponse } from './http/c
 import type { Endpoint } from './http/dial.ts';
 import { splitLines } from './http/lines.ts';
 import { hostOf, isLoopback } from './http/proxy.ts';
-import { parseWarnings, statusErrorOf } from './http/refusal.ts';
+import { parseWarnings, statusErrorOf } from './http/status-error.ts';
 import { ConnectError, reasonOf, TransportError } from './http/transport-error.ts';
 import type { ApiRequest, ApiResponse, Transport, WatchEvent } from './transport.ts';
 

@@ -8,7 +8,7 @@ import { createClient } from './client.ts';
 import { startInformer } from './informer.ts';
 import { keyOf } from './object-key.ts';
 import { runReflector } from './reflector.ts';
-import { type FaultyServer, startFaultyServer } from './testing/hostile-server.ts';
+import { type FaultyServer, startFaultyServer } from './testing/faulty-server.ts';
 
 const operation = fc.record({
   what: fc.constantFrom('put', 'put', 'put', 'remove', 'compact'),

@@ -4,11 +4,11 @@
  * keys (initial list, resync), but do not starve them.
  */
 import type { Clock } from '@kruise/values/clock';
-import { createDelayingQueue, type Priority } from './delays.ts';
+import { createDelayingQueue, type Priority } from './delaying-queue.ts';
 import { createDeque, type Deque } from './deque.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
-export type { Priority } from './delays.ts';
+export type { Priority } from './delaying-queue.ts';
 
 /** Observer of a work queue; `createControllerMetrics` records Prometheus metrics with it. */
 export type QueueObserver = {

@@ -32,20 +32,20 @@ import {
   grantDaemonPermissions,
   grantManagerPermissions,
   managerAccount,
-} from '@kruise/manager/bootstrap/rights';
+} from '@kruise/manager/bootstrap/rbac';
 import { runManager } from '@kruise/manager/manager';
 import { type ManagerSettings, managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import type { ProtectionEvent } from '@kruise/manager/webhooks/context';
-import { createUsageScraper } from '@kruise/node/metrics-server/figures';
 import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';
 import { metricsApi } from '@kruise/node/metrics-server/metrics-api';
+import { createUsageScraper } from '@kruise/node/metrics-server/usage-scraper';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import { startNodes } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
+import { createRequestQueue, withFairQueue } from './fair-queue.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
-import { createRequestQueue, withFairQueue } from './turns.ts';
 
 /** Benchmarking range (RFC 2544) that is not used on any network, for addresses of load balancers. */
 const loadBalancerRanges = ['198.18.0.0/24'];

@@ -19,9 +19,9 @@ import { createRegistry } from './cri/simulated/registry.ts';
 import { createSimulatedRuntime } from './cri/simulated/simulated-runtime.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts';
 import { sharedSources } from './kubelet/sources.ts';
+import { withLatency } from './latency.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { serviceRoutes } from './proxy/service-routes.ts';
-import { withLatency } from './slow-transport.ts';
 
 /** Options of one node; omitted fields have the common defaults. */
 export type NodeOptions = Pick<

@@ -1,7 +1,7 @@
 import { restoreHistory, type SavedVersion } from '@kruise/apiserver/store/history';
 import type { Store } from '@kruise/apiserver/store/store';
 import { createVersionedStore } from '@kruise/apiserver/store/versioned';
-import type { Lifetime } from './life.ts';
+import type { Lifetime } from './process-lifetime.ts';
 
 /** A disk that survives the processes that write to it. Writes that are not synced when a process ends are lost. */
 export type Disk = {

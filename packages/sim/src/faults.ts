@@ -4,7 +4,7 @@
  */
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 import type { NetworkConditions } from './network.ts';
-import { permanentMs, type RejectionKind } from './refusals.ts';
+import { permanentMs, type RejectionKind } from './rejections.ts';
 
 /** A fault that lasts for a while. */
 export type Fault = {

@@ -8,7 +8,7 @@ import type { ApiRequest, ApiResponse, Transport, WatchEvent } from '@kruise/cli
 import { internalError, StatusError, tooManyRequests } from '@kruise/machinery/status';
 import { linkedController } from '@kruise/values/linked-controller';
 import { type Random, randomInteger } from '@kruise/values/random';
-import type { Lifetime } from './life.ts';
+import type { Lifetime } from './process-lifetime.ts';
 
 /** Network conditions between a process and the API server. Faults change them for a while. */
 export type NetworkConditions = {

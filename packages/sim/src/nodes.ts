@@ -8,7 +8,7 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { runKubelet } from '@kruise/node/kubelet/kubelet';
 import type { Clock } from '@kruise/values/clock';
 import { seededRandom } from '@kruise/values/random';
-import { scopeToLifetime } from './mortal.ts';
+import { scopeToLifetime } from './lifetime-scope.ts';
 import type { Program } from './world.ts';
 
 /**

@@ -11,12 +11,12 @@ import { localStorageControllers } from '@kruise/controlplane/local-storage/cont
 import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/local-storage/manifests';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { startDaemon } from '@kruise/daemon/daemon';
-import { daemonAccount, grantDaemonPermissions } from '@kruise/manager/bootstrap/rights';
+import { daemonAccount, grantDaemonPermissions } from '@kruise/manager/bootstrap/rbac';
 import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/feature-gates';
 import { runManager } from '@kruise/manager/manager';
 import { managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
-import { scopeToLifetime } from './mortal.ts';
+import { scopeToLifetime } from './lifetime-scope.ts';
 import type { Machines } from './nodes.ts';
 import type { ProcessContext, Program } from './world.ts';
 

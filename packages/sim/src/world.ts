@@ -14,11 +14,11 @@ import type { StatusError } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { createTickSettle, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { advanceUntilSettled, bootstrapSnapshot, simulationStart } from './bootstrap-snapshot.ts';
 import { createDisk, type Disk, type StoredVersion } from './disk.ts';
-import { createBudget } from './endless.ts';
-import { advanceUntilSettled, bootstrapSnapshot, simulationStart } from './foundation.ts';
-import { type Lifetime, startLifetime } from './life.ts';
 import { link, type NetworkConditions, noFaults, type Server, whileAlive, withoutEvents } from './network.ts';
+import { type Lifetime, startLifetime } from './process-lifetime.ts';
+import { createBudget } from './step-budget.ts';
 
 /** Dependencies of a process. */
 export type ProcessContext = {

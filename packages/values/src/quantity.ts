@@ -10,8 +10,9 @@
  * formatQuantity(addQuantities(parseQuantity('500m'), parseQuantity('1'))); // '1500m'
  * ```
  */
+
+import { memoize } from './memoize.ts';
 import { ParseError } from './parse-error.ts';
-import { memoize } from './remembered.ts';
 
 /** Format of a quantity: `Ki Mi Gi…`, `m k M G…`, or `e3`. */
 export type QuantityFamily = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';

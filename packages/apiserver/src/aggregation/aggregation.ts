@@ -1,7 +1,7 @@
 import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
 import { service as serviceKind } from '@kruise/api/core/service';
 import { endpointSlice as endpointSliceKind } from '@kruise/api/discovery/endpointslice';
-import { statusErrorOf } from '@kruise/client/http/refusal';
+import { statusErrorOf } from '@kruise/client/http/status-error';
 import type { Transport } from '@kruise/client/transport';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
@@ -12,16 +12,16 @@ import type { Dial } from '../connect/node-connector.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { RemoteVersion } from '../discovery/discovery.ts';
-import type { EndpointHandler } from '../http/pages.ts';
+import type { EndpointHandler } from '../http/non-resource-endpoints.ts';
 import type { KubeObject } from '../object.ts';
 import { escapePath } from '../url-path.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import { type Aggregated, aggregatedVersions } from './aggregated.ts';
-import { createRemoteRequest, type RemoteResponse } from './ask.ts';
 import { type Availability, checkAvailability } from './availability.ts';
 import type { InProcessServers } from './in-process-servers.ts';
 import { proxyToAggregated } from './proxy.ts';
 import { type OpenApiV2, type RemoteDocuments, readRemote } from './remote-documents.ts';
+import { createRemoteRequest, type RemoteResponse } from './remote-request.ts';
 import { createRemotes, type FrontProxyClient } from './remotes.ts';
 
 /** Aggregation layer: other API servers behind this one, each of which serves a group version. */

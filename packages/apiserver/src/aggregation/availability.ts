@@ -1,8 +1,8 @@
 import { service as serviceKind } from '@kruise/api/core/service';
 import type { Lookup } from '../admission/lookup.ts';
 import type { Aggregated } from './aggregated.ts';
-import type { RemoteRequest } from './ask.ts';
 import type { InProcessServers } from './in-process-servers.ts';
+import type { RemoteRequest } from './remote-request.ts';
 
 /** Availability of the server behind an APIService, with the reason. */
 export type Availability = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { failure, StatusError } from '@kruise/machinery/status';
 import type { Backend } from '../connect/backend.ts';
-import { unknownResource } from '../handlers/refusal.ts';
+import { unknownResource } from '../handlers/http-errors.ts';
 import { hasDotSegment, splitTarget } from '../url-path.ts';
 
 /** Request to an in-process server. The path is the one that was authorized, and has no dot segments. */

@@ -1,5 +1,5 @@
 import type { Aggregated } from './aggregated.ts';
-import type { RemoteRequest } from './ask.ts';
+import type { RemoteRequest } from './remote-request.ts';
 
 /** Discovery and OpenAPI documents of an aggregated server, as of the last successful request. */
 export type RemoteDocuments = {

@@ -1,6 +1,6 @@
 import { forbiddenError } from '../authorization/authorize.ts';
 import type { Attributes, Authorizer } from '../authorization/authorizer.ts';
-import { PlainTextError } from '../handlers/refusal.ts';
+import { PlainTextError } from '../handlers/http-errors.ts';
 import { serviceAccountGroups, serviceAccountOf } from '../service-account-user.ts';
 import type { User } from '../user.ts';
 import { type Credentials, headerValues } from './authenticator.ts';

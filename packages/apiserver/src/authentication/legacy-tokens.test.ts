@@ -5,8 +5,8 @@ import { secret } from '@kruise/api/core/secret';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { signJwt, verificationKey } from './jwt.ts';
+import { recordLegacyTokenUse } from './legacy-token-usage.ts';
 import { legacyTokens } from './legacy-tokens.ts';
-import { recordLegacyTokenUse } from './legacy-use.ts';
 import type { TokenAuthenticator } from './token.ts';
 
 let server: TestServer;

@@ -21,7 +21,7 @@ import type { Store } from '../store/store.ts';
 import { serverItself } from '../user.ts';
 import { bootstrap } from './bootstrap.ts';
 import { serverIdentity } from './identity-lease.ts';
-import { maintainRegistration } from './presence.ts';
+import { maintainRegistration } from './server-registration.ts';
 
 const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
 const ranges = { serviceRanges: ['10.96.0.0/16'] };

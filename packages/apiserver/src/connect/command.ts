@@ -11,7 +11,7 @@ import {
 import { isWebSocket, parseHeaderList, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
 import { internalError, StatusError } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
-import type { HttpRequest } from '../http/exchange.ts';
+import type { HttpRequest } from '../http/http-request.ts';
 import { type Backend, hasSwitched } from './backend.ts';
 import { takeUpgrade } from './forward.ts';
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Stream } from '../http/exchange.ts';
+import type { Stream } from '../http/http-request.ts';
 
 /**
  * Copies a response body with backpressure. A body that the backend does not complete is aborted, so that it does not

@@ -4,7 +4,7 @@ import { closed, joinSockets } from '@kruise/client/streaming/join';
 import { isUpgrade, parseHeaderList, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
 import { badRequest, type StatusError, unclassified } from '@kruise/machinery/status';
 import { tokenProtocol } from '../authentication/bearer-tokens.ts';
-import type { HttpRequest } from '../http/exchange.ts';
+import type { HttpRequest } from '../http/http-request.ts';
 import { type Backend, type BackendResponse, hasSwitched, type Switched } from './backend.ts';
 
 /** Request forwarding: header filtering and protocol upgrades. */

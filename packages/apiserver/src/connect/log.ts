@@ -5,7 +5,7 @@ import { type AcceptedWebSocket, acceptWebSocket } from '@kruise/client/streamin
 import { badRequest, failure, internalError, StatusError, unclassified } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import type { Headers, HttpRequest } from '../http/exchange.ts';
+import type { Headers, HttpRequest } from '../http/http-request.ts';
 import type { BackendResponse } from './backend.ts';
 import { copyTo } from './copy.ts';
 import { takeUpgrade } from './forward.ts';

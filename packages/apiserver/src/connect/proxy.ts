@@ -4,7 +4,7 @@ import { serviceUnavailable } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { admitConnect } from '../handlers/admit.ts';
-import type { Headers, HttpRequest } from '../http/exchange.ts';
+import type { Headers, HttpRequest } from '../http/http-request.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { escapePath } from '../url-path.ts';

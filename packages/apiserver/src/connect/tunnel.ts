@@ -3,7 +3,7 @@ import { tunnelPrefix } from '@kruise/client/streaming/port-forward';
 import { isWebSocket, parseHeaderList, rejectUpgrade, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
 import { acceptWebSocket } from '@kruise/client/streaming/websocket';
 import { createWebSocketStream } from 'ws';
-import type { HttpRequest } from '../http/exchange.ts';
+import type { HttpRequest } from '../http/http-request.ts';
 import { type Backend, hasSwitched } from './backend.ts';
 import { relayRefusal, takeUpgrade, upgradeHeaders, upgradeOf } from './forward.ts';
 

@@ -3,7 +3,7 @@ import { builtinKinds } from '@kruise/api/builtin';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import type { ResourceRegistry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
-import { type SubresourceMetadata, subresourceMetadataOf } from '../resources/subresource-facts.ts';
+import { type SubresourceMetadata, subresourceMetadataOf } from '../resources/subresource-metadata.ts';
 import { compareVersions, groupPriority, versionPriority } from './priority.ts';
 
 /** Resource in discovery. */

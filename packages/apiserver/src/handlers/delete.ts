@@ -1,6 +1,6 @@
 import { conflict, invalid, isNotFound, notFound, success } from '@kruise/machinery/status';
 import { type Cause, invalid as invalidField, notSupported } from '@kruise/schema/field-error';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import type { Attributes } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';

@@ -6,10 +6,10 @@ import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 import { admitAction } from './admit.ts';
 import { type Body, decodeBody } from './body.ts';
+import { methodNotAllowed } from './http-errors.ts';
 import { patch } from './patch.ts';
 import { put } from './put.ts';
 import { readOne } from './read.ts';
-import { methodNotAllowed } from './refusal.ts';
 import { patchView, putView } from './view.ts';
 import { writeOptions } from './write-options.ts';
 

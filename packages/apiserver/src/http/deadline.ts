@@ -1,7 +1,7 @@
 import { badRequest, timeout } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
-import type { HttpRequest } from './exchange.ts';
+import type { HttpRequest } from './http-request.ts';
 
 /** Default request timeout. */
 export const requestTimeoutMs = 60_000;

@@ -13,11 +13,11 @@ import { type KubeObject, whole } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
 import { customScaleTable, scaleTable, tableColumnsOf } from '../table/columns.ts';
 import { type IncludeObject, type TableColumns, tableOf } from '../table/table.ts';
-import { compressFromBytes } from './exchange.ts';
+import { compressFromBytes } from './http-request.ts';
 import type { Media } from './negotiation.ts';
 import { enveloped, writable } from './object-message.ts';
 import { foundBytes, foundText, itemTexts } from './object-text.ts';
-import { textChunks } from './text-pieces.ts';
+import { textChunks } from './text-chunks.ts';
 
 /**
  * Encoded response: a single chunk, or the chunks of a long list. Each chunk is valid until the next but one is

@@ -10,16 +10,16 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { dispatch, type RequestResult, resolve } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
-import { PlainTextError, StatusErrorWithHeaders, unsupportedMethod } from '../handlers/refusal.ts';
+import { PlainTextError, StatusErrorWithHeaders, unsupportedMethod } from '../handlers/http-errors.ts';
 import { objectOf } from '../in-process.ts';
 import { type RequestInfo, requestInfo } from '../request.ts';
 import type { Resource } from '../resource.ts';
 import type { User } from '../user.ts';
-import type { HandlerContext, HttpFilterChain } from './conduct.ts';
 import { type EncodeContext, encodeComputed, encodeFound, encodeList, encodeObject } from './encode.ts';
-import type { Headers, HttpRequest } from './exchange.ts';
 import { createFanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
+import type { HandlerContext, HttpFilterChain } from './http-filter-chain.ts';
+import type { Headers, HttpRequest } from './http-request.ts';
 import {
   builtinOffer,
   checkForm,
@@ -33,12 +33,12 @@ import {
   routeTypes,
   wantsPretty,
 } from './negotiation.ts';
+import type { NonResourceEndpoints } from './non-resource-endpoints.ts';
 import { attemptedMethods, originOf } from './origin.ts';
-import type { NonResourceEndpoints } from './pages.ts';
 import { send } from './send.ts';
 import { warningHeaders } from './warnings.ts';
 import { watchResponse } from './watch-response.ts';
-import { createWriteScheduler } from './write-turns.ts';
+import { createWriteScheduler } from './write-scheduler.ts';
 
 export type HandlerOptions = {
   readonly core: Core;

@@ -1,6 +1,6 @@
 import { notAcceptable } from '@kruise/machinery/status';
-import { memoize } from '@kruise/values/remembered';
-import { unsupportedMediaType } from '../handlers/refusal.ts';
+import { memoize } from '@kruise/values/memoize';
+import { unsupportedMediaType } from '../handlers/http-errors.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 

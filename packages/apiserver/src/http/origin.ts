@@ -1,5 +1,5 @@
 import type { AuditOrigin } from '../audit/audit.ts';
-import type { Headers, HttpRequest } from './exchange.ts';
+import type { Headers, HttpRequest } from './http-request.ts';
 
 /** Returns the origin of a request for the audit log. */
 export function originOf(httpRequest: HttpRequest, answerHeaders: Headers): AuditOrigin {

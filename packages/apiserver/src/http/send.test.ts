@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import type { Headers, HttpRequest, Stream } from './exchange.ts';
+import type { Headers, HttpRequest, Stream } from './http-request.ts';
 import { send } from './send.ts';
 
 const chunkBytes = 256 * 1024;

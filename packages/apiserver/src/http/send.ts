@@ -7,7 +7,7 @@ import {
   type Headers,
   type HttpRequest,
   isCompressible,
-} from './exchange.ts';
+} from './http-request.ts';
 
 /** Chunks of a long list; each is valid until the next but one is requested. */
 type Chunks = Exclude<Encoded, string | Uint8Array>;

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../context.ts';
-import type { Headers } from './exchange.ts';
+import type { Headers } from './http-request.ts';
 
 /**
  * Maximum length of all warnings together, in characters. Beyond it each warning is truncated, and further warnings are

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import type { Found, Resource } from '../resource.ts';
-import type { Stream } from './exchange.ts';
 import { createFanOut } from './fan-out.ts';
 import { createFrameCache } from './frame-cache.ts';
+import type { Stream } from './http-request.ts';
 import type { Media } from './negotiation.ts';
 import { watchResponse } from './watch-response.ts';
 

@@ -10,9 +10,9 @@ import type { WatchSink } from '../handlers/watch.ts';
 import type { KubeObject } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
 import { type EncodeContext, metadataOf, table } from './encode.ts';
-import type { Stream } from './exchange.ts';
 import type { FanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
+import type { Stream } from './http-request.ts';
 import { writable } from './object-message.ts';
 import { foundBytes } from './object-text.ts';
 

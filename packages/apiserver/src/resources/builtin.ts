@@ -9,7 +9,7 @@ import { type ObjectStorage, openObjectStorage, storagePrefix } from '../storage
 import type { Store } from '../store/store.ts';
 import { tableColumnsOf } from '../table/columns.ts';
 import type { TableColumns } from '../table/table.ts';
-import { conversionOf, convertToEquivalent, findEquivalentKind } from './forms.ts';
+import { conversionOf, convertToEquivalent, findEquivalentKind } from './equivalent-kinds.ts';
 import { rulesOf } from './kinds.ts';
 import { partStrategy, type Rules, statusStrategyOf, strategyOf } from './rules.ts';
 import { scaleOf } from './scale.ts';

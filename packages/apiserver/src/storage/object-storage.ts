@@ -1,5 +1,5 @@
-import { createStructureSharing, shareStructure } from '@kruise/machinery/sharing';
 import { unclassified } from '@kruise/machinery/status';
+import { createStructureSharing, shareStructure } from '@kruise/machinery/structural-sharing';
 import type { Feed } from '../cache/feed.ts';
 import { loadObjectCache, type ObjectCache, type StoredObject } from '../cache/object-cache.ts';
 import {

@@ -8,7 +8,7 @@ import { stringify } from '@kruise/values/go-json';
 import { quote } from '@kruise/values/go-syntax';
 import { dialingAgent } from '../connect/dialing-agent.ts';
 import type { Dial } from '../connect/node-connector.ts';
-import { connectionError, statusError } from './go-faults.ts';
+import { connectionError, statusError } from './go-errors.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { parseYaml, splitYamlDocuments } from '@kruise/schema/yaml-text';
-import { renderTimeline } from '@kruise/sim/picture';
 import { parsePlan } from '@kruise/sim/plan';
-import { simulateManifests } from '@kruise/sim/play';
+import { simulateManifests } from '@kruise/sim/simulate-manifests';
+import { renderTimeline } from '@kruise/sim/timeline-chart';
 
 export type SimRunOptions = {
   readonly plan?: string;

@@ -3,8 +3,8 @@ import { type ComponentName, componentNames } from '@kruise/cluster/component-na
 import { clusterGates } from '@kruise/cluster/feature-gates';
 import { kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { type ClusterOptions, runCluster } from '../cluster-command.ts';
+import type { Plan } from '../cluster-components.ts';
 import type { Prepared } from '../prepare.ts';
-import type { Plan } from '../rest-of-cluster.ts';
 
 export type UpOptions = ClusterOptions & {
   /** Components that other processes provide. */
@@ -34,7 +34,7 @@ export function up(options: UpOptions, prepared: Prepared): Promise<number> {
         // Loading this code blocks the thread for as long as the start of the server took: clients that waited for the
         // server are answered first.
         await sleep(firstRequestMs);
-        const { startClusterComponents } = await import('../rest-of-cluster.ts');
+        const { startClusterComponents } = await import('../cluster-components.ts');
         return startClusterComponents(plan, parts);
       },
       hint: 'Try: kubectl get nodes; kubectl create deployment web --image=nginx',

@@ -2,7 +2,7 @@
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Caches } from '@kruise/client/informer';
 import { requiredLabel, type Selector } from '@kruise/machinery/label-selector';
-import { podVolumeClaims } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-volume-claims';
 
 /** Indexes Pods by node name. */
 export function byNode({ spec }: Pod): readonly string[] {

@@ -3,7 +3,7 @@ import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import { type ClusterRoleBinding, clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { type StorageClass, storageClass } from '@kruise/api/storage/storageclass';
 import type { Client } from '@kruise/client/client';
-import { createIfMissing } from '@kruise/client/create-missing';
+import { createIfMissing } from '@kruise/client/create-if-missing';
 import { defaultStorageClassAnnotations } from '@kruise/machinery/default-class';
 import { provisioner } from './names.ts';
 

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { podInfoOf } from './cluster/pod-info.ts';
 import { decide, feasibleNodesToFind } from './decide.ts';
 import { rejectionOf } from './diagnosis.ts';
-import { createEquivalenceCache } from './memory.ts';
+import { createEquivalenceCache } from './equivalence-cache.ts';
 import { clusterOf, type NodeTraits, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
-import { feasibleFor, profileIn, scheduleResult } from './testing/judge.ts';
+import { feasibleFor, profileIn, scheduleResult } from './testing/schedule-result.ts';
 
 const hostname = 'kubernetes.io/hostname';
 const unavailable = (count: number, reasons: string) => `0/${count} nodes are available: ${reasons}.`;

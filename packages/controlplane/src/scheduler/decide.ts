@@ -8,8 +8,8 @@ import type { ClusterView } from './cluster/cluster.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { type Diagnosis, unexamined } from './diagnosis.ts';
+import type { EquivalenceCache, NodeMemo } from './equivalence-cache.ts';
 import { checkWithNominated, type Filters, type Nominations, prepareFilters } from './filter.ts';
-import type { EquivalenceCache, NodeMemo } from './memory.ts';
 import type { Rejection } from './plugin.ts';
 import type { Profile } from './profile.ts';
 

@@ -4,7 +4,7 @@ import type { Client } from '@kruise/client/client';
 import type { SeriesRecorder } from '@kruise/client/event-series';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { conditionPatch, nominationPatch, patchStatus } from './pod-status.ts';
 import type { Candidate } from './preemption.ts';

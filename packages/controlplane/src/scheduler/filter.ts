@@ -2,7 +2,7 @@
 import type { ClusterView } from './cluster/cluster.ts';
 import { addPod, copyNodeInfo, type NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
-import type { NodeMemo } from './memory.ts';
+import type { NodeMemo } from './equivalence-cache.ts';
 import type { ChangeableFilter, NodeFilter, Plugin, Rejection } from './plugin.ts';
 
 /** Evaluates all filters on a node until one rejects it. */

@@ -10,7 +10,7 @@ import { decide } from './decide.ts';
 import { prepareFilters } from './filter.ts';
 import { findPreemption, type PreemptionArgs, selectCandidate } from './preemption.ts';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
-import { profileIn } from './testing/judge.ts';
+import { profileIn } from './testing/schedule-result.ts';
 
 const now = Date.UTC(2026, 0, 1);
 

@@ -8,8 +8,8 @@ import { metadataReferences } from '@kruise/manager/inplace/env-from-metadata';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
 import type { DaemonNodes } from '../node.ts';
-import { isRelevantPodChange } from './concern.ts';
 import { containersOf, decide, type Environment, type Observed, type Restart, reportedMetadata } from './decide.ts';
+import { isRelevantPodChange } from './predicate.ts';
 import type { Restarter } from './restarter.ts';
 
 export type ContainerMetaOptions = {

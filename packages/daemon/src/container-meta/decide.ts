@@ -10,7 +10,7 @@ import { envFromMetadataHash, runningEnvHash } from '@kruise/manager/inplace/con
 import { formatRuntimeMeta, type RuntimeContainerMeta, readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
 import type { Container } from '@kruise/node/cri/runtime';
 import { readContainerAnnotations } from '@kruise/node/kubelet/container-config';
-import { containerOf } from './concern.ts';
+import { containerOf } from './predicate.ts';
 
 /** Environment variables by name; undefined if they could not be read. */
 export type Environment = ReadonlyMap<string, string> | undefined;

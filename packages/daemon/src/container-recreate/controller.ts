@@ -3,9 +3,9 @@ import { recreateActiveLabel, recreateNodeNameLabel, recreatePodUidLabel } from 
 import type { NewEvent } from '@kruise/client/actions';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
-import { updateWithRetry } from '@kruise/client/modify';
 import { keyOf } from '@kruise/client/object-key';
 import { exponentialBackoff } from '@kruise/client/rate-limiter';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { readContainerAnnotations } from '@kruise/node/kubelet/container-config';
 import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';

@@ -16,8 +16,8 @@ import type { DaemonNodes } from '../node.ts';
 import { referenceTo } from './presence.ts';
 import { createPuller, type Puller, type TaggedImage } from './puller.ts';
 import { createSecretReader } from './secrets.ts';
+import { createSemaphore } from './semaphore.ts';
 import { statusFrom } from './status.ts';
-import { createSemaphore } from './turns.ts';
 
 export type ImagePullerOptions = {
   readonly nodes: DaemonNodes;

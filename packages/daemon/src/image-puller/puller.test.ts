@@ -5,8 +5,8 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { createPuller } from './puller.ts';
+import { createSemaphore } from './semaphore.ts';
 import { statusFrom } from './status.ts';
-import { createSemaphore } from './turns.ts';
 
 type Images = { readonly [name: string]: readonly (Partial<ImageTagSpec> & { readonly tag: string })[] };
 

@@ -6,7 +6,7 @@ import { allFeatureGates, featureGates } from '../feature-gates.ts';
 import { managerSettings } from '../settings.ts';
 import { webhookConfigurations, webhookServiceName } from '../webhooks/configurations.ts';
 import { readEnvironment } from './environment.ts';
-import { daemonRbac, managerRbac, type RbacObject } from './rights.ts';
+import { daemonRbac, managerRbac, type RbacObject } from './rbac.ts';
 
 /** Returns all objects in the order in which they can be created: CRDs, RBAC of manager and daemon, webhooks. */
 export function manifestsFor(namespace: string): readonly object[] {

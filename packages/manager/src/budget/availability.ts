@@ -8,9 +8,9 @@ import { unavailablePodLabelPrefix } from '@kruise/api/kruise/well-known';
 import type { FeatureGates } from '../feature-gates.ts';
 import { updateObstacle } from '../inplace/completion.ts';
 import { memoize } from '../memoize.ts';
-import { isInjected } from '../sidecarset/borrow.ts';
 import { injectedSets } from '../sidecarset/marks.ts';
 import { isImageExchanged, isRunningAndReady } from '../sidecarset/pod-state.ts';
+import { isInjected } from '../sidecarset/shared-fields.ts';
 
 /** Reports whether the Pod counts as available for its budget. */
 export function isAvailable(pod: Pod, gates: FeatureGates): boolean {

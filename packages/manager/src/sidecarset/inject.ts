@@ -12,11 +12,11 @@ import {
 import { compareStrings } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
-import { withSharedFields } from './borrow.ts';
 import { isHotUpgraded, pairAnnotations, pairOfContainers } from './hot-upgrade.ts';
 import { formatMarks, hashWithoutImageOf, injectedSets, parseMarks, stampOf, withMark } from './marks.ts';
 import { patchedAnnotations } from './pod-metadata.ts';
 import { resourcesFor } from './resources-policy.ts';
+import { withSharedFields } from './shared-fields.ts';
 
 export type InjectOptions = {
   /** Sorts containers by name rather than by SidecarSet. */

@@ -22,7 +22,7 @@ import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../settings.ts';
 import { typed, withDefaults } from '../typed.ts';
-import { createStatusUpdater, type StatusUpdater } from './ledger.ts';
+import { createStatusUpdater, type StatusUpdater } from './status-updater.ts';
 
 /** The event source of webhooks. Only budgets record events. */
 export const budgetEventSource = 'pub-controller';

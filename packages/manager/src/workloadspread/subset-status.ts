@@ -6,7 +6,7 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { placementOf } from './placement.ts';
-import { unlimited } from './seats.ts';
+import { unlimited } from './subset-allocation.ts';
 import type { SubsetStatus, Tally } from './tally.ts';
 
 /** Expiry of the records of admitted creations and deletions. */

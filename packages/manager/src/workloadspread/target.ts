@@ -12,9 +12,9 @@ import type { Caches } from '@kruise/client/informer';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { apiVersionOf, groupOf, type Kind } from '@kruise/schema/kind';
+import type { CustomWorkload } from './allowlist.ts';
 import { integerAt } from './field-path.ts';
 import { oneVersion, versionOfDeployment, versionOfReplicaSet } from './versions.ts';
-import type { CustomWorkload } from './white-list.ts';
 
 /** A reference to a workload, in a WorkloadSpread or an owner reference. */
 export type Reference = { readonly apiVersion: string; readonly kind: string; readonly name: string };

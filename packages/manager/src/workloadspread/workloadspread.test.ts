@@ -4,10 +4,10 @@ import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
 import { ParseError } from '@kruise/values/parse-error';
+import { readCustomWorkloads } from './allowlist.ts';
 import { integerAt } from './field-path.ts';
 import { placementAnnotation, placementOf } from './placement.ts';
 import { versionOf, versionOfDeployment, versionOfReplicaSet } from './versions.ts';
-import { readCustomWorkloads } from './white-list.ts';
 
 type Labels = { readonly [key: string]: string };
 

@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
 import { deepHashOfBytes } from '@kruise/machinery/hash';
 import { stringify } from '@kruise/values/go-json';
-import { memoize } from '@kruise/values/remembered';
+import { memoize } from '@kruise/values/memoize';
 
 /** Role of a container in its Pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';

@@ -4,7 +4,7 @@ import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { Service } from '@kruise/api/core/service';
-import { type DownwardContext, fieldOf, resourceFieldOf } from './downward.ts';
+import { type DownwardContext, fieldOf, resourceFieldOf } from './downward-api.ts';
 import { countCharacters, expand } from './expansion.ts';
 
 /** Environment variables by name. */

@@ -2,7 +2,7 @@
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Mount, MountPropagation, PodSandboxConfig } from '../cri/messages.ts';
-import type { DownwardContext } from './downward.ts';
+import type { DownwardContext } from './downward-api.ts';
 import type { Environment } from './environment.ts';
 import { expand } from './expansion.ts';
 import { hostNetworkHostsFile, managedHostsFile } from './hosts-file.ts';

@@ -8,7 +8,7 @@ import type { BackOff } from './back-off.ts';
 import { containerConfigOf } from './container-config.ts';
 import { nextRestartCount } from './container-statuses.ts';
 import { fieldPathOf, type PodContainer } from './containers.ts';
-import type { DownwardContext } from './downward.ts';
+import type { DownwardContext } from './downward-api.ts';
 import { environmentOf } from './environment.ts';
 import { StartError } from './images.ts';
 import { killContainer } from './kill.ts';

@@ -5,7 +5,7 @@
  */
 import { type Pod, type PodCondition, type PodStatus, pod as podKind, podStatus } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
-import { createDelayingQueue } from '@kruise/client/delays';
+import { createDelayingQueue } from '@kruise/client/delaying-queue';
 import type { Log } from '@kruise/client/log';
 import { isVersionAtLeast } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';

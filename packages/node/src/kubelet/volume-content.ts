@@ -3,7 +3,7 @@ import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { Volume } from '@kruise/api/core/volume';
-import { type DownwardContext, fieldOf, resourceFieldOf } from './downward.ts';
+import { type DownwardContext, fieldOf, resourceFieldOf } from './downward-api.ts';
 import type { ObjectReference } from './sources.ts';
 import { userOf } from './volume-ownership.ts';
 

@@ -9,7 +9,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { FileStat, HostFiles } from '../cri/runtime.ts';
-import type { DownwardContext } from './downward.ts';
+import type { DownwardContext } from './downward-api.ts';
 import { podDirectory, privateMode, removePodDirectory } from './pod-directory.ts';
 import type { Sources } from './sources.ts';
 import { type Content, contentOf, hasObjectContent, isSameContent } from './volume-content.ts';

@@ -2,7 +2,7 @@
 import { type APIService, apiService } from '@kruise/api/apiregistration/apiservice';
 import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import type { Client } from '@kruise/client/client';
-import { createIfMissing } from '@kruise/client/create-missing';
+import { createIfMissing } from '@kruise/client/create-if-missing';
 
 /** Service name of the in-process metrics API, as `namespace/name`; no such Service exists in the cluster. */
 export const metricsService = 'kube-system/kruise-metrics';

@@ -12,9 +12,9 @@ import { isForbidden, isNotFound } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
 import { systemClock } from '@kruise/values/system';
 import { instantOf } from '@kruise/values/time';
-import { parseSummary, type Summary, type UsageScraper } from './figures.ts';
 import { installMetrics, metricsService } from './manifests.ts';
 import { metricsApi } from './metrics-api.ts';
+import { parseSummary, type Summary, type UsageScraper } from './usage-scraper.ts';
 
 const time = '2026-01-01T00:00:00Z';
 const used = (usageNanoCores: number, workingSetBytes: number) => ({

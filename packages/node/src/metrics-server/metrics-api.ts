@@ -8,8 +8,8 @@ import { notFound } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { formatQuantity, NANO, quantityOf } from '@kruise/values/quantity';
 import { formatTime, type Instant } from '@kruise/values/time';
-import type { Usage, UsageScraper } from './figures.ts';
 import { asTable, wantsTable } from './tables.ts';
+import type { Usage, UsageScraper } from './usage-scraper.ts';
 
 const group = 'metrics.k8s.io';
 const apiVersion = `${group}/v1beta1`;

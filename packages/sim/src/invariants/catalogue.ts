@@ -1,11 +1,12 @@
-import { pvcRetentionPolicyIsRespected, pvcsInUseAreKept, scaledInPodsOwnTheirPvcs } from './claims.ts';
 import { broadcastJobsRespectParallelism, forbidPolicyIsRespected } from './companions.ts';
+import { podStatusesMatchRuntime } from './container-statuses.ts';
 import {
   inPlaceUpdateHooksAreRespected,
   podsAreNotReadyDuringInPlaceUpdate,
   preDeleteHooksAreRespected,
 } from './hooks.ts';
 import type { Invariant } from './invariant.ts';
+import { kruiseWorkloadsRespectMaxUnavailable } from './kruise-availability.ts';
 import { onlyLeadersWrite } from './leaders.ts';
 import { nodesAreNotOvercommitted, readyPodsHaveRun } from './nodes.ts';
 import {
@@ -30,9 +31,8 @@ import {
   onlyGarbageIsCollected,
 } from './requests.ts';
 import { revisionsInUseAreKept } from './revisions.ts';
-import { kruiseWorkloadsRespectMaxUnavailable } from './spare.ts';
-import { rollingUpdateRespectsMaxUnavailable } from './takings.ts';
-import { podStatusesMatchRuntime } from './truth.ts';
+import { rollingUpdateRespectsMaxUnavailable } from './rolling-updates.ts';
+import { pvcRetentionPolicyIsRespected, pvcsInUseAreKept, scaledInPodsOwnTheirPvcs } from './volume-claims.ts';
 import {
   advancedDaemonSetsStayAvailable,
   advancedStatefulSetsStartInOrder,

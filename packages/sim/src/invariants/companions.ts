@@ -25,8 +25,8 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
-import { activeByOwner } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
+import { activeByOwner } from './limits.ts';
 
 /** Yields the deviations of the other Kruise kinds from their desired state, and wrong statuses. */
 export function* companionErrors(view: View): Generator<string> {

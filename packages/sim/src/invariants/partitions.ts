@@ -14,10 +14,10 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { isSpecifiedDelete } from '@kruise/manager/specified-delete';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
-import { activeByOwner, ceiling } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
 import { effectiveSpecs, isFromManager, ordinalOf, ordinalsOf } from './kruise.ts';
-import { trackLostPods } from './losses.ts';
+import { activeByOwner, ceiling } from './limits.ts';
+import { trackLostPods } from './lost-pods.ts';
 
 const revisionOf = ({ metadata }: Pod) => metadata.labels?.[podRevisionLabel];
 

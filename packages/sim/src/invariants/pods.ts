@@ -10,18 +10,18 @@ import {
   statefulSet as advancedStatefulSet,
 } from '@kruise/api/kruise/statefulset';
 import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
-import { type NodeSet, updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { type NodeSet, updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady, readySince } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import type { Instant } from '@kruise/values/time';
 import type { View } from '../view.ts';
-import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
-import { managerClockLagMs, maxStalenessMs } from './knowledge.ts';
 import { effectiveSpecs, ordinalOf, ordinalsOf } from './kruise.ts';
-import { trackUnreachableNodes } from './unfit-nodes.ts';
+import { activeByOwner, ceiling } from './limits.ts';
+import { managerClockLagMs, maxStalenessMs } from './staleness.ts';
+import { trackUnreachableNodes } from './unreachable-nodes.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 

@@ -4,9 +4,9 @@ import { pod } from '@kruise/api/core/pod';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { shortHash } from '@kruise/manager/revision/pod-revision';
-import { activeByOwner } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
 import { isFromManager } from './kruise.ts';
+import { activeByOwner } from './limits.ts';
 
 export const revisionsInUseAreKept: Invariant = {
   name: 'no ControllerRevision of an active Pod is deleted',

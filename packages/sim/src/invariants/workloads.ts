@@ -11,7 +11,7 @@ import {
   statefulSet as advancedStatefulSet,
 } from '@kruise/api/kruise/statefulset';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
-import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { isConditionFalse } from '@kruise/machinery/conditions';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
@@ -19,11 +19,11 @@ import { isPodReady, readySince } from '@kruise/machinery/pods';
 import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/numbers';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
-import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { managerClockLagMs, maxStalenessMs } from './knowledge.ts';
 import { effectiveSpecs, ordinalOf, ordinalsOf } from './kruise.ts';
-import { trackUnreachableNodes } from './unfit-nodes.ts';
+import { activeByOwner, ceiling, floor } from './limits.ts';
+import { managerClockLagMs, maxStalenessMs } from './staleness.ts';
+import { trackUnreachableNodes } from './unreachable-nodes.ts';
 
 export const deploymentsRespectMaxUnavailable: Invariant = {
   name: 'the ReplicaSets of a Deployment respect maxUnavailable',

@@ -15,11 +15,11 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { simulationStart } from '../foundation.ts';
-import { type Lifetime, startLifetime } from '../life.ts';
-import { scopeToLifetime } from '../mortal.ts';
-import { type PodScenario, podScenarios } from './careers.ts';
-import { observePods, type PodObserver } from './pod-witness.ts';
+import { simulationStart } from '../bootstrap-snapshot.ts';
+import { scopeToLifetime } from '../lifetime-scope.ts';
+import { type Lifetime, startLifetime } from '../process-lifetime.ts';
+import { observePods, type PodObserver } from './pod-observer.ts';
+import { type PodScenario, podScenarios } from './pod-scenarios.ts';
 
 /** Result of a simulated node. */
 export type Outcome = { readonly faults: readonly string[]; readonly crashCount: number };

@@ -23,7 +23,7 @@ import {
   mutateTransport,
   without,
 } from './mutant.ts';
-import { shellMutants } from './shell.ts';
+import { shellMutants } from './runtime.ts';
 import { fakeNotFound, fakeSuccess, mutateRequests, mutateWatches } from './transports.ts';
 
 /** Parts of an object with a status that mutants read. */

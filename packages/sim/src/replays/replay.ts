@@ -7,7 +7,7 @@ import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { FeatureGates } from '@kruise/manager/feature-gates';
 import { mutatingConfigurationName, validatingConfigurationName } from '@kruise/manager/webhooks/configurations';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
-import { type Simulation, startSimulation } from '../stage.ts';
+import { type Simulation, startSimulation } from '../simulation.ts';
 import type { View } from '../view.ts';
 
 export const namespace = 'default';

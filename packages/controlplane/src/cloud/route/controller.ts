@@ -4,7 +4,7 @@ import { isNotFound } from '@kruise/machinery/status';
 import { parseLegacyPrefix } from '@kruise/values/address';
 import { after } from '@kruise/values/clock';
 import { errorText } from '@kruise/values/error-text';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import { formatTime } from '@kruise/values/time';
 import type { Routes } from '../provider.ts';
 import { networkCondition, planRoutes } from './decide.ts';

@@ -5,8 +5,8 @@ import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { type Secret, secret } from '@kruise/api/core/secret';
 import { formatTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 const info = { namespace: 'kube-public', name: 'cluster-info' };

@@ -7,7 +7,7 @@ import type { Runnable } from '@kruise/client/controller';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
-import { type ApprovalPermission, approvalPermissionsFor } from './recognise.ts';
+import { type ApprovalPermission, approvalPermissionsFor } from './approval-permissions.ts';
 
 /**
  * The requester was not authorized. Permission may be granted at any time without an event, so the request is retried.

@@ -9,7 +9,7 @@ import {
   type Subject,
 } from '@kruise/machinery/x509/certificate';
 import { instantOf } from '@kruise/values/time';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);

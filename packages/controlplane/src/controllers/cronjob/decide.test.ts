@@ -7,7 +7,7 @@ import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { summarizeActions } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './history.ts';
 

@@ -3,15 +3,15 @@ import { type DaemonSet, daemonSet } from '@kruise/api/apps/daemonset';
 import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
-import { type Backoff, createBackoff } from '@kruise/client/back-off';
+import { type Backoff, createBackoff } from '@kruise/client/backoff';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import { type Key, referenceOf } from '@kruise/client/object-key';
 import { placementOf } from '@kruise/machinery/daemon-pods';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { decide, type Observed } from './decide.ts';
-import { failureEffects } from './ended.ts';
-import { mapNodeToSets, mapRevisionToSets } from './wake.ts';
+import { failureEffects } from './ended-pods.ts';
+import { mapNodeToSets, mapRevisionToSets } from './mappers.ts';
 
 /**
  * DaemonSet controller: keeps one Pod on every eligible node. The only state kept between reconciles is the backoff for

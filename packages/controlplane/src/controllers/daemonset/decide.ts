@@ -12,15 +12,15 @@ import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { reconcileIntervalFor } from '../pace.ts';
 import { createPod, deletePod } from '../pod-control.ts';
-import { backOffKey, reportEndedPods } from './ended.ts';
+import { reconcileIntervalFor } from '../reconcile-interval.ts';
+import { backOffKey, reportEndedPods } from './ended-pods.ts';
 import { hashOf, historyOf, pruneRevisionHistory } from './history.ts';
+import { type PodChanges, placePods } from './placement.ts';
 import { isUpdatedBy, podsByNode, podsFor } from './pods.ts';
 import { rollingUpdateStep } from './rolling-update.ts';
-import { type State, updateBudget } from './situation.ts';
+import { type State, updateBudget } from './state.ts';
 import { statusOf } from './status.ts';
-import { type PodChanges, placePods } from './tend.ts';
 
 export type Observed = {
   readonly set: DaemonSet;

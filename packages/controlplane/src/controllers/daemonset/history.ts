@@ -11,7 +11,7 @@ import {
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { templateHash } from '@kruise/machinery/template-hash';
-import type { NodeSet } from './situation.ts';
+import type { NodeSet } from './state.ts';
 
 /** Revision history of a DaemonSet. */
 export type History = {

@@ -9,7 +9,7 @@ import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { hashOf } from './history.ts';
-import type { NodeSet } from './situation.ts';
+import type { NodeSet } from './state.ts';
 
 const generationLabel = 'pod-template-generation';
 

@@ -2,8 +2,8 @@
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isPodAvailable } from '@kruise/machinery/pods';
-import { type State, updateBudget } from './situation.ts';
-import type { PodChanges } from './tend.ts';
+import type { PodChanges } from './placement.ts';
+import { type State, updateBudget } from './state.ts';
 
 /**
  * Returns the next step of the rolling update, once every node has its Pod. Without surge, the step only deletes old

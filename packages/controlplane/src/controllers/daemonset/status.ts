@@ -2,7 +2,7 @@ import type { DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Pod } from '@kruise/api/core/pod';
 import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
-import type { PlacementState, State } from './situation.ts';
+import type { PlacementState, State } from './state.ts';
 
 export function statusOf(state: State, collisionCount: number | undefined): DaemonSetStatus {
   const { set, minReadySeconds, now } = state;

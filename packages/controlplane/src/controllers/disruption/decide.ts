@@ -10,7 +10,7 @@ import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { goSelectorText } from '../go-selector-text.ts';
-import { reconcileIntervalFor } from '../pace.ts';
+import { reconcileIntervalFor } from '../reconcile-interval.ts';
 import type { Workloads } from './workloads.ts';
 
 export type Observed = {

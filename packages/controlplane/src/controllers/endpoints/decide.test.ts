@@ -4,7 +4,7 @@ import type { Endpoints } from '@kruise/api/core/endpoints';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import fc from 'fast-check';
-import { executeActions } from '../../testing/carry-out.ts';
+import { executeActions } from '../../testing/execute-actions.ts';
 import { decide, subsetsOf, truncate } from './decide.ts';
 
 function service(spec: Service['spec'] = {}, labels: Record<string, string> = {}): Service {

@@ -4,7 +4,7 @@ import type { EndpointSubset, Endpoints } from '@kruise/api/core/endpoints';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import fc from 'fast-check';
-import { executeActions as carryOutActions } from '../../testing/carry-out.ts';
+import { executeActions as carryOutActions } from '../../testing/execute-actions.ts';
 import { decide, type Observed } from './decide.ts';
 
 const endpoints = (subsets: readonly EndpointSubset[], metadata: Endpoints['metadata'] = {}): Endpoints => ({

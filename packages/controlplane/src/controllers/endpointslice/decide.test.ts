@@ -5,7 +5,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import fc from 'fast-check';
-import { executeActions as carryOutActions } from '../../testing/carry-out.ts';
+import { executeActions as carryOutActions } from '../../testing/execute-actions.ts';
 import { decide, type Observed } from './decide.ts';
 
 const service = (spec: Service['spec'] = {}, metadata: Service['metadata'] = {}): Service => ({

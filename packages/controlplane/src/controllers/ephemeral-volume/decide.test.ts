@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import fc from 'fast-check';
-import { executeActions } from '../../testing/carry-out.ts';
-import { summarizeActions } from '../../testing/in-words.ts';
+import { executeActions } from '../../testing/execute-actions.ts';
+import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decide } from './decide.ts';
 
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } as const;

@@ -3,7 +3,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type Action, create, isBeingDeleted, record, withOutcomeEvents } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { controllerReference } from '@kruise/machinery/owner-references';
-import { ephemeralVolumeClaimName, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-claims';
+import { ephemeralVolumeClaimName, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-volume-claims';
 
 export type Observed = {
   readonly pod: Pod;

@@ -5,7 +5,7 @@ import type { ControllerContext } from '@kruise/client/controller';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import type { AbsentOwners } from './absent-owners.ts';
 import { decide, doOwnersMatter, type Owned, orphanFinalizer, type Step, stateOf } from './decide.ts';
 import type { Graph, Node } from './graph.ts';

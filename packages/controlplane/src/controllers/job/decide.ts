@@ -14,12 +14,12 @@ import { type Claims, claimsOf } from '@kruise/machinery/claims';
 import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import type { Instant } from '@kruise/values/time';
-import { deriveState, type State } from './census.ts';
+import { type ActivePods, adjustPods, deleteAll, keepAll } from './active-pods.ts';
+import { countFinishedPods, settleCounts } from './counting.ts';
 import { isExternallyManaged, release, trackingFinalizer } from './job-pods.ts';
+import { completionOf, findResult, type JobResult, secondsUntilDeadline } from './result.ts';
+import { deriveState, type State } from './state.ts';
 import { eventsFor, finalStatus, interimStatus, isSameStatus, type Report, suspensionOf } from './status.ts';
-import { countFinishedPods, settleCounts } from './tally.ts';
-import { completionOf, findResult, type JobResult, secondsUntilDeadline } from './verdict.ts';
-import { type ActivePods, adjustPods, deleteAll, keepAll } from './workforce.ts';
 
 export type Observed = {
   readonly job: Job;

@@ -5,10 +5,10 @@ import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { isSame } from '@kruise/machinery/json-value';
 import { codecOf } from '@kruise/schema/codec';
 import { formatTime, type Instant } from '@kruise/values/time';
+import type { ActivePods } from './active-pods.ts';
+import { type CountingResult, type Counts, settleCounts } from './counting.ts';
 import { isSuspended } from './job-pods.ts';
-import { type CountingResult, type Counts, settleCounts } from './tally.ts';
-import type { JobResult } from './verdict.ts';
-import type { ActivePods } from './workforce.ts';
+import type { JobResult } from './result.ts';
 
 /** Inputs of the status. */
 export type Report = {

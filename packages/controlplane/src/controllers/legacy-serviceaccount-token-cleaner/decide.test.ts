@@ -4,7 +4,7 @@ import type { Secret } from '@kruise/api/core/secret';
 import type { ServiceAccount } from '@kruise/api/core/serviceaccount';
 import { instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide, type Observed } from './decide.ts';
 
 const now = instantOf(2026, 6, 15, 12);

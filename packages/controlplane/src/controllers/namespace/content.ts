@@ -3,7 +3,7 @@ import type { Client } from '@kruise/client/client';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { listAll } from '@kruise/client/pages';
 import { isMethodNotAllowed, isNotFound } from '@kruise/machinery/status';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import type { Remainder } from './decide.ts';
 
 /** Remaining objects of a resource, and the resourceVersion to watch from. */

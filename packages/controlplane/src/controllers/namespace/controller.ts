@@ -5,14 +5,14 @@ import { type ControllerContext, type Runnable, whenSynced } from '@kruise/clien
 import { discover, preferredKinds } from '@kruise/client/discovery';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import type { Change } from '@kruise/client/informer';
-import { updateWithRetry } from '@kruise/client/modify';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { listAll } from '@kruise/client/pages';
 import { defaultRateLimiter } from '@kruise/client/rate-limiter';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isNotFound } from '@kruise/machinery/status';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import { parseTime } from '@kruise/values/time';
 import { deleteContent, type RemainingContent, waitUntilDeleted } from './content.ts';
 import { decide, podGraceSeconds, type State } from './decide.ts';

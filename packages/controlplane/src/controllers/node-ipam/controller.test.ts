@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { event } from '@kruise/api/core/event';
 import { type Node, node } from '@kruise/api/core/node';
-import { objectAfter } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide } from './controller.ts';
 
 test('nodes get a block of the cluster CIDR each, and a node without one gets that of a deleted node', async () => {

@@ -11,12 +11,12 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { findCondition, withCondition } from '@kruise/machinery/conditions';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import { changedTaints, hasTaint, patchTaints, type TaintId } from '../node-taints.ts';
 import { byNode } from '../pod-indexes.ts';
 import { evictingTaints } from './decide.ts';
 import { type GracePeriods, type Health, observeHealth, unknownConditionsOf } from './health.ts';
-import { createRateLimitedQueue, type RateLimitedQueue } from './paced-queue.ts';
+import { createRateLimitedQueue, type RateLimitedQueue } from './rate-limited-queue.ts';
 import {
   type EvictionLimits,
   evictionRateOf,

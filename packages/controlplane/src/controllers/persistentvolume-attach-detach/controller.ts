@@ -8,7 +8,7 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyFor, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
-import { podVolumeClaims } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-volume-claims';
 import { isPodFinished } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { byClaim, byNode } from '../pod-indexes.ts';

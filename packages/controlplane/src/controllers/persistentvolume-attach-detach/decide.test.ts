@@ -6,7 +6,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { VolumeAttachment } from '@kruise/api/storage/volumeattachment';
 import { type Instant, instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
-import { executeActions } from '../../testing/carry-out.ts';
+import { executeActions } from '../../testing/execute-actions.ts';
 import { decide, type Observed, type WantedVolume } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);

@@ -5,7 +5,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { Decision } from '@kruise/client/controller';
 import fc from 'fast-check';
-import { summarizeActions } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/summarize-actions.ts';
 import type { ClaimStatus } from './bind.ts';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import {

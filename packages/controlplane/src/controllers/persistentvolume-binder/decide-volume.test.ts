@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
-import { summarizeActions } from '../../testing/in-words.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
+import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decideVolume } from './decide-volume.ts';
 import { boundByController, claimWith, theClaim, volumeWith } from './fixtures.ts';
 

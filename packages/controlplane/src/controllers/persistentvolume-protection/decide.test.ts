@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 const ours = 'kubernetes.io/pv-protection';

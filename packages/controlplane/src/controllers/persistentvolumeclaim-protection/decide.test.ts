@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 const ours = 'kubernetes.io/pvc-protection';

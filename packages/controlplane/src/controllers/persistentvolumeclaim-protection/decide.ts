@@ -2,7 +2,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import { hasFinalizer, isBeingDeleted, update, withFinalizer, withoutFinalizer } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { podVolumeClaims, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-volume-claims';
 
 export type Observed = {
   readonly claim: PersistentVolumeClaim;

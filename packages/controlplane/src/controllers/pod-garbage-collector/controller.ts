@@ -5,7 +5,7 @@ import { keyOf } from '@kruise/client/object-key';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { isNotFound } from '@kruise/machinery/status';
-import { mapConcurrently } from '@kruise/values/some-at-a-time';
+import { mapConcurrently } from '@kruise/values/map-concurrently';
 import { byNode } from '../pod-indexes.ts';
 import { isForced, isOutOfService, isStranded, lastStatus, type Removal, surplusOf } from './decide.ts';
 

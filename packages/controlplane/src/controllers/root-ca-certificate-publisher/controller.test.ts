@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import fc from 'fast-check';
-import { executeActions } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
+import { executeActions } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 const reference = { namespace: 'default', name: 'kube-root-ca.crt' };

@@ -4,7 +4,7 @@ import type { IPAddress } from '@kruise/api/networking/ipaddress';
 import type { ServiceCIDR } from '@kruise/api/networking/servicecidr';
 import { formatTime, instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);

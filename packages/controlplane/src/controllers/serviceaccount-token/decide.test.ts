@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Secret } from '@kruise/api/core/secret';
 import type { ServiceAccount } from '@kruise/api/core/serviceaccount';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { accountUidOf, decide, type Observed } from './decide.ts';
 
 const account = (uid = 'u'): ServiceAccount => ({

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namespace } from '@kruise/api/core/namespace';
 import { type ServiceAccount, serviceAccount } from '@kruise/api/core/serviceaccount';
-import { executeActions } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
+import { executeActions } from '../../testing/execute-actions.ts';
 import { decide } from './decide.ts';
 
 test('a terminating namespace gets no ServiceAccount', () => {

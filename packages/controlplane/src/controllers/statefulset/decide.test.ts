@@ -5,7 +5,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { CreateAction, PatchAction, RecordAction, UpdateAction } from '@kruise/client/actions';
 import { formatTime } from '@kruise/values/time';
 import fc from 'fast-check';
-import { summarizeActions } from '../../testing/in-words.ts';
+import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decide, type Observed } from './decide.ts';
 import {
   claimOf,

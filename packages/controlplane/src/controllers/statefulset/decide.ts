@@ -17,7 +17,7 @@ import { findRevisionsToPrune, planRevision, podTemplateOf } from '@kruise/machi
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { reconcileIntervalFor, shortLivedPodIntervalFor } from '../pace.ts';
+import { reconcileIntervalFor, shortLivedPodIntervalFor } from '../reconcile-interval.ts';
 import { contentOf, revisionActions } from './history.ts';
 import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
 import {

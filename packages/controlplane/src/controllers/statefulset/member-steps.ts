@@ -11,8 +11,8 @@ import {
   update,
   withOutcomeEvents,
 } from '@kruise/client/actions';
-import { hasOtherController, isAwaitingDeletion, type PvcOwnership, wantedOwners } from './claim-retention.ts';
 import { claimsFor, hasIdentity, hasStorage, type NumberedSet, withIdentity, withStorage } from './identity.ts';
+import { hasOtherController, isAwaitingDeletion, type PvcOwnership, wantedOwners } from './pvc-retention.ts';
 
 /** An ordinal of a set with its Pod, existing or not, and a lookup of PVCs. */
 export type OrdinalSlot = {

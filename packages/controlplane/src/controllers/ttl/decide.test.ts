@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { objectAfter } from '../../testing/carry-out.ts';
+import { objectAfter } from '../../testing/execute-actions.ts';
 import { decide, isAtBound, ttlAnnotation } from './decide.ts';
 
 const cases: readonly [nodeCount: number, current: string | undefined, wanted: string | undefined][] = [

@@ -6,7 +6,7 @@ import { podInfoOf } from '../cluster/pod-info.ts';
 import { messageOf } from '../diagnosis.ts';
 import type { Candidate } from '../preemption.ts';
 import { clusterOf, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { profileIn } from '../testing/judge.ts';
+import { profileIn } from '../testing/schedule-result.ts';
 import { decideWith, filterCandidates } from './extended.ts';
 import { createExtender, type ExtenderConfiguration, type Post } from './extender.ts';
 

@@ -7,7 +7,7 @@ import type { ClusterEvent, EventResource } from '../events.ts';
 import { nodeEvents, podEvents } from '../events.ts';
 import { pluginsOf } from '../profile.ts';
 import { nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { profileIn } from '../testing/judge.ts';
+import { profileIn } from '../testing/schedule-result.ts';
 
 const unschedulable = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' as const }];
 const gpu = { key: 'gpu', value: 'a100', effect: 'NoSchedule' as const };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Affinity, PodAffinityTerm } from '@kruise/api/core/affinity';
 import type { Pod } from '@kruise/api/core/pod';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { feasibleFor, scheduleResult, scoresBy } from '../testing/judge.ts';
+import { feasibleFor, scheduleResult, scoresBy } from '../testing/schedule-result.ts';
 
 const zone = 'topology.kubernetes.io/zone';
 const hostname = 'kubernetes.io/hostname';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { clusterOf, type NodeTraits, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { scheduleResult } from '../testing/judge.ts';
+import { scheduleResult } from '../testing/schedule-result.ts';
 
 type Row = readonly [name: string, pod: PodTraits, node: NodeTraits, others: readonly PodTraits[], reason: string];
 

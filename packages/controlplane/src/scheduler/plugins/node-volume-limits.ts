@@ -1,6 +1,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { CSINode } from '@kruise/api/storage/csinode';
-import { podVolumeClaims } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-volume-claims';
 import { classOfClaim } from '@kruise/machinery/volume-binding';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TopologySpreadConstraint } from '@kruise/api/core/pod-spec';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { feasibleFor, scheduleResult, scoresBy } from '../testing/judge.ts';
+import { feasibleFor, scheduleResult, scoresBy } from '../testing/schedule-result.ts';
 
 const zone = 'topology.kubernetes.io/zone';
 const web = { matchLabels: { app: 'web' } };

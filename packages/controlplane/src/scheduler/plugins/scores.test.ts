@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterOf, nodeOf, podOf } from '../testing/fixtures.ts';
-import { scoresBy } from '../testing/judge.ts';
+import { scoresBy } from '../testing/schedule-result.ts';
 import { balance } from './resource-scores.ts';
 
 const mebibyte = 1024 * 1024;

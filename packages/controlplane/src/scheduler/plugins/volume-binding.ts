@@ -5,7 +5,7 @@ import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity'
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
-import { podVolumeClaims } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims } from '@kruise/machinery/pod-volume-claims';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { ClusterEvent } from '../events.ts';

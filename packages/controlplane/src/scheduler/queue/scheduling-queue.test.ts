@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import fc from 'fast-check';
 import { nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { profileIn } from '../testing/judge.ts';
+import { profileIn } from '../testing/schedule-result.ts';
 import { backoffMs } from './backoff.ts';
 import { createHeap } from './heap.ts';
 import { createSchedulingQueue, defaultBackoff, type QueuedPod } from './scheduling-queue.ts';

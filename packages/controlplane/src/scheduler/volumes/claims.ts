@@ -4,7 +4,7 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { podVolumeClaims, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-claims';
+import { podVolumeClaims, validateEphemeralVolumeClaim } from '@kruise/machinery/pod-volume-claims';
 import {
   classOfClaim,
   delaysBinding,

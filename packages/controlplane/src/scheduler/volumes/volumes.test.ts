@@ -7,8 +7,8 @@ import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity'
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { podInfoOf } from '../cluster/pod-info.ts';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { feasibleFor, profileIn, scheduleResult } from '../testing/judge.ts';
 import { partsOf, type World } from '../testing/parts.ts';
+import { feasibleFor, profileIn, scheduleResult } from '../testing/schedule-result.ts';
 import { findClaims, planVolumes } from './claims.ts';
 
 const zone = 'topology.kubernetes.io/zone';

@@ -5,7 +5,7 @@ import { job } from '@kruise/api/batch/job';
 import { type AdvancedCronJobSpec, advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
 const reference = { name: 'cron', namespace: 'default' };

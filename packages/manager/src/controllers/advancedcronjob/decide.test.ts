@@ -4,7 +4,7 @@ import type { AdvancedCronJob, AdvancedCronJobSpec, AdvancedCronJobStatus } from
 import { scheduledAtAnnotation } from '@kruise/api/kruise/well-known';
 import type { CreateAction, RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
-import { summarizeActions } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/summarize-actions';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { timeZone, utc } from '@kruise/machinery/time-zone';
 import { formatTime, parseTime } from '@kruise/values/time';

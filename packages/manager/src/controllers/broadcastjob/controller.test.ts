@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { type BroadcastJob, broadcastJob } from '@kruise/api/kruise/broadcastjob';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { isNotFound } from '@kruise/machinery/status';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 import { jobOf } from './fixtures.ts';

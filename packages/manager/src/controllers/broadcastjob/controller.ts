@@ -4,7 +4,7 @@ import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide } from './decide.ts';
-import { jobsForNode } from './wake.ts';
+import { jobsForNode } from './mappers.ts';
 
 export function broadcastJobController(settings: ManagerSettings): Controller {
   return defineController({

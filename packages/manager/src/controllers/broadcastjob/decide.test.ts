@@ -5,7 +5,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
 import type { CreateAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
-import { countActions } from '@kruise/controlplane/testing/in-words';
+import { countActions } from '@kruise/controlplane/testing/summarize-actions';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { formatTime } from '@kruise/values/time';
 import { decide } from './decide.ts';

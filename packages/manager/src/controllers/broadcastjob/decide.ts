@@ -18,8 +18,8 @@ import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { scaledValue } from '../../percent.ts';
 import type { ManagerSettings } from '../../settings.ts';
-import { deriveState, type Observed, type State } from './census.ts';
 import { podFor } from './pods.ts';
+import { deriveState, type Observed, type State } from './state.ts';
 
 type Settings = Pick<ManagerSettings, 'broadcastJobsUseScheduler'>;
 type Decided = Decision<BroadcastJobStatus>;

@@ -7,7 +7,7 @@ import { budgetNameOf, checkBudget } from '../../budget/pod-unavailable-budget.t
 import { updateObstacle } from '../../inplace/completion.ts';
 import { isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { numbersOf } from './numbers.ts';
-import { countingOf, type State } from './situation.ts';
+import { countingOf, type State } from './state.ts';
 import { taskOf } from './update-pod.ts';
 
 /** Returns one sentence for each blocker; empty where nothing blocks the rollout. */

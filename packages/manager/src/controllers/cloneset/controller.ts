@@ -13,7 +13,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { isIgnorablePodUpdate } from './pod-changes.ts';
+import { isIgnorablePodUpdate } from './pod-predicate.ts';
 
 export function cloneSetController(settings: ManagerSettings): Controller {
   const { PreDownloadImageForInPlaceUpdate: preDownloadEnabled, PodUnavailableBudgetUpdateGate: budgetsEnabled } =

@@ -24,16 +24,16 @@ import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revis
 import type { ManagerSettings } from '../../settings.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { blockersOf, stuckEvent } from './blockers.ts';
-import { usableVolumeClaims } from './claims.ts';
 import { ownerOf } from './instances.ts';
 import { replicasOf } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { revisionContent, writeRevision } from './revisions.ts';
 import { scale } from './scale.ts';
-import { nameOf, type State } from './situation.ts';
+import { nameOf, type State } from './state.ts';
 import { statusOf, withCondition, withProgress } from './status.ts';
 import { update } from './update.ts';
 import { taskOf } from './update-pod.ts';
+import { usableVolumeClaims } from './volume-claims.ts';
 
 export type Observed = {
   readonly cloneSet: CloneSet;

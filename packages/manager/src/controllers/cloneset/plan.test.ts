@@ -8,7 +8,7 @@ import { managerSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 import { cloneSetOf, now, podOf, revisionOf } from './fixtures.ts';
 import { planRollout } from './plan.ts';
-import { createSimulation, reconcileOnce, simulateKubelet } from './rehearsal.ts';
+import { createSimulation, reconcileOnce, simulateKubelet } from './simulation.ts';
 
 const settings = managerSettings({ gates: featureGates() });
 const old = revisionOf('app:v1', 1);

@@ -9,8 +9,8 @@ import { revisionLabelOf } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { blockersOf } from './blockers.ts';
 import { deriveState, type Observed } from './decide.ts';
-import { createSimulation, observeSimulation, reconcileOnce, type Simulation, simulateKubelet } from './rehearsal.ts';
-import { nameOf } from './situation.ts';
+import { createSimulation, observeSimulation, reconcileOnce, type Simulation, simulateKubelet } from './simulation.ts';
+import { nameOf } from './state.ts';
 import { taskOf } from './update-pod.ts';
 
 export type PlannedStep = {

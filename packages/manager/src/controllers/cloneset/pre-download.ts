@@ -9,7 +9,7 @@ import {
 } from '../../predownload/pre-download.ts';
 import { ownerOf } from './instances.ts';
 import { defaultMaxUnavailable, partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type State } from './situation.ts';
+import { nameOf, type State } from './state.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
 export function preDownloadImages(state: State): readonly Action[] {

@@ -5,7 +5,7 @@ import { newRevision, podTemplateData } from '@kruise/machinery/controller-revis
 import { isAvailable } from '../../pod-availability.ts';
 import { now, owner, podOf, templateOf } from './fixtures.ts';
 import { rankForScaleIn } from './ranking.ts';
-import type { State } from './situation.ts';
+import type { State } from './state.ts';
 
 const zones: { readonly [node: string]: string } = { n1: 'a', n2: 'a', n3: 'b' };
 

@@ -5,7 +5,7 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
-import type { State } from './situation.ts';
+import type { State } from './state.ts';
 
 type Rank = (pod: Pod) => number;
 

@@ -11,7 +11,7 @@ import { allFeatureGates, featureGates } from '../../feature-gates.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { managerSettings } from '../../settings.ts';
 import { cloneSetOf, now, podOf, revisionOf, templateOf } from './fixtures.ts';
-import { createSimulation, reconcileOnce, type Simulation, simulateKubelet } from './rehearsal.ts';
+import { createSimulation, reconcileOnce, type Simulation, simulateKubelet } from './simulation.ts';
 
 const settings = managerSettings({
   gates: featureGates({ ...allFeatureGates, PreDownloadImageForInPlaceUpdate: false }),

@@ -7,7 +7,7 @@ import { isServing } from '../../pod-availability.ts';
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
 import { type Numbers, numbersOf, replicasOf } from './numbers.ts';
 import { rankForScaleIn } from './ranking.ts';
-import { countingOf, nameOf, type State } from './situation.ts';
+import { countingOf, nameOf, type State } from './state.ts';
 
 export type Step = {
   readonly actions: readonly Action[];

@@ -5,7 +5,7 @@ import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { isRunningAndReady } from '../../pod-availability.ts';
 import { partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type State } from './situation.ts';
+import { nameOf, type State } from './state.ts';
 
 /** Counts the Pods as observed, before the actions of this reconcile. */
 export function statusOf(state: State, collisionCount: number): CloneSetStatus {

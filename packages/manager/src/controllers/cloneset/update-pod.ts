@@ -10,7 +10,7 @@ import type { UpdateSpec } from '../../inplace/state.ts';
 import { inPlaceObstacle, updateSpecOf } from '../../inplace/update-spec.ts';
 import { isSpecifiedDelete, specifyDelete } from '../../specified-delete.ts';
 import { newInstanceIds, newPod } from './instances.ts';
-import { nameOf, type State } from './situation.ts';
+import { nameOf, type State } from './state.ts';
 
 /** Target revision of an update, and how Pods reach it. */
 export type Task = {

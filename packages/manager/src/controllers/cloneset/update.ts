@@ -18,7 +18,7 @@ import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
 import { hasNode, isNewlyCreated } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
-import { countingOf, nameOf, type State } from './situation.ts';
+import { countingOf, nameOf, type State } from './state.ts';
 import { type Task, taskOf, updatePod } from './update-pod.ts';
 
 export function update(state: State): AttemptResult {

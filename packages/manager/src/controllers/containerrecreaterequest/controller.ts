@@ -3,7 +3,7 @@ import { containerRecreateRequest } from '@kruise/api/kruise/containerrecreatere
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide } from './decide.ts';
-import { requestsOfPod } from './wake.ts';
+import { requestsOfPod } from './mappers.ts';
 
 export function containerRecreateRequestController(settings: ManagerSettings): Controller {
   return defineController({

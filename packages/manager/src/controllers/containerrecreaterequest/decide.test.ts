@@ -14,7 +14,7 @@ import {
   recreateUnreadyAcquired,
 } from '@kruise/api/kruise/well-known';
 import type { Outcome } from '@kruise/client/execute';
-import { summarizeActions } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/summarize-actions';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 

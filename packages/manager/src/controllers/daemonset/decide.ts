@@ -11,14 +11,14 @@ import { type Action, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { backOffKey, reportEndedPods } from '@kruise/controlplane/controllers/daemonset/ended';
+import { backOffKey, reportEndedPods } from '@kruise/controlplane/controllers/daemonset/ended-pods';
 import { hashOf, historyOf, pruneRevisionHistory } from '@kruise/controlplane/controllers/daemonset/history';
+import { placePods } from '@kruise/controlplane/controllers/daemonset/placement';
 import { isUpdatedBy, type PodPlacer, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
-import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { countNodes } from '@kruise/controlplane/controllers/daemonset/status';
-import { placePods } from '@kruise/controlplane/controllers/daemonset/tend';
-import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
 import { createPod, deletePod } from '@kruise/controlplane/controllers/pod-control';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/reconcile-interval';
 import { claimsOf } from '@kruise/machinery/claims';
 import { placementOf, targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
@@ -34,7 +34,7 @@ import type { ManagerSettings } from '../../settings.ts';
 import { updateInPlace } from './in-place.ts';
 import { burstOf, progressiveLimit } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
-import { isAvailable, isPreDeleting, type State } from './situation.ts';
+import { isAvailable, isPreDeleting, type State } from './state.ts';
 import { updateStep } from './update.ts';
 
 export type Observed = Pick<State, 'set' | 'nodes' | 'imagePullJobs'> & {

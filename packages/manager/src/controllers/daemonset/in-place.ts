@@ -10,7 +10,7 @@ import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import { burstOf } from './numbers.ts';
-import type { State } from './situation.ts';
+import type { State } from './state.ts';
 
 /** Actions of in-place updates, and the Pods that must be deleted instead. */
 export type InPlace = { readonly actions: readonly Action[]; readonly rest: readonly Pod[] };

@@ -1,9 +1,9 @@
 import { type Action, asOptional, remove } from '@kruise/client/actions';
-import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { annotatedStrategy } from '../../predownload/annotations.ts';
 import { ignorePreDownload, isPreDownloadSettled, preDownload } from '../../predownload/pre-download.ts';
 import { partitionOf } from './numbers.ts';
-import type { State } from './situation.ts';
+import type { State } from './state.ts';
 
 /** Creates ImagePullJobs for the images of the current template, and deletes them when every node is updated. */
 export function preDownloadImages(state: State): readonly Action[] {

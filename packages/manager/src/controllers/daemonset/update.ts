@@ -1,12 +1,12 @@
 /** Rolling update of a DaemonSet: recreates outdated Pods or updates them in place. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type NodeState, statesOf } from '@kruise/controlplane/controllers/daemonset/rolling-update';
-import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { isUpdateRefused } from './in-place.ts';
 import { partitionOf } from './numbers.ts';
-import { isAvailable, isPreDeleting, type State } from './situation.ts';
+import { isAvailable, isPreDeleting, type State } from './state.ts';
 
 /** Outdated Pods to replace, nodes that get a surge Pod beside the old Pod, and Pods to delete. */
 export type UpdateStep = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pod } from '@kruise/api/core/pod';
 import { type EphemeralJobSpec, ephemeralJob } from '@kruise/api/kruise/ephemeraljob';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { isNotFound } from '@kruise/machinery/status';
 import { formatTime } from '@kruise/values/time';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';

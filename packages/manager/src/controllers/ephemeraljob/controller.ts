@@ -4,7 +4,7 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide } from './decide.ts';
-import { jobsOfPod } from './wake.ts';
+import { jobsOfPod } from './mappers.ts';
 
 export function ephemeralJobController(settings: ManagerSettings): Controller {
   return defineController({

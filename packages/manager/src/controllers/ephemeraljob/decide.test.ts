@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob, EphemeralJobSpec, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
 import { ephemeralContainersCleanupFinalizer } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
-import { summarizeActions } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/summarize-actions';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 import { ownContainers } from './targets.ts';

@@ -8,7 +8,7 @@ import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { type ImageTagStatus, type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
 import type { Client } from '@kruise/client/client';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { formatTime } from '@kruise/values/time';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 

@@ -7,8 +7,8 @@ import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
+import { jobsOfNodeImage, jobsOfPod, jobsOfSecret } from './mappers.ts';
 import { nodeImagesFor } from './nodes.ts';
-import { jobsOfNodeImage, jobsOfPod, jobsOfSecret } from './wake.ts';
 
 export function imagePullJobController(settings: ManagerSettings): Controller {
   const { daemonConfigNamespace: namespace } = settings;

@@ -6,6 +6,7 @@ import type { NodeImage } from '@kruise/api/kruise/nodeimage';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
 import fc from 'fast-check';
+import { pullPolicyFor, specFor } from './add-image.ts';
 import { decide, type Observed } from './decide.ts';
 import {
   ago,
@@ -20,7 +21,6 @@ import {
   secret,
   settings,
 } from './fixtures.ts';
-import { pullPolicyFor, specFor } from './order.ts';
 
 const observed = (of: ImagePullJob, nodeImages: readonly NodeImage[], copies: readonly Secret[] = []): Observed => ({
   job: of,

@@ -17,7 +17,7 @@ import {
 import type { Decision } from '@kruise/client/controller';
 import { intValue } from '@kruise/values/int-or-string';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { addImage } from './order.ts';
+import { addImage } from './add-image.ts';
 import { claimSecrets, releaseSecrets } from './secrets.ts';
 import { deriveState, statusOf } from './status.ts';
 

@@ -9,7 +9,7 @@ import type { Instant } from '@kruise/values/time';
 import { earliestRequeue } from '../../earliest-requeue.ts';
 import { readyTimeOf } from '../../nodes.ts';
 import { failOverdue } from './overdue.ts';
-import { prune } from './tidy.ts';
+import { prune } from './prune.ts';
 
 export type Observed = {
   readonly name: string;

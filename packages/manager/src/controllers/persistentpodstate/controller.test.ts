@@ -9,7 +9,7 @@ import { pod } from '@kruise/api/core/pod';
 import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import { dynamicKind } from '@kruise/client/dynamic-kind';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
 type Annotations = { readonly [key: string]: string };

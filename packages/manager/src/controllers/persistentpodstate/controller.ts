@@ -7,7 +7,7 @@ import { type Key, referenceOf } from '@kruise/client/object-key';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 import { decideGeneration, type Generation } from './generate.ts';
-import { keysOfWorkload, statesOfPod, targetOf } from './wake.ts';
+import { keysOfWorkload, statesOfPod, targetOf } from './mappers.ts';
 import { builtinKinds, findKind, type OrdinalKind } from './workloads.ts';
 
 /** PersistentPodState controller for Kubernetes' StatefulSets and Advanced StatefulSets. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PersistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import type { CreateAction, UpdateAction } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import { summarizeActions } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/summarize-actions';
 import { decideGeneration } from './generate.ts';
 
 type Annotations = { readonly [key: string]: string };

@@ -11,7 +11,7 @@ import { after } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import { ParseError } from '@kruise/values/parse-error';
 import { configurationIn, type KindName } from '../../kruise-configuration.ts';
-import { readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
+import { readAllowlistFrom } from '../../persistentpodstate/allowlist.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { controllerOver } from './controller.ts';
 import { customKind } from './workloads.ts';

@@ -9,7 +9,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { isVirtualNode } from '../../nodes.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { isProbed, markersOfPod } from './wake.ts';
+import { isProbed, markersOfPod } from './mappers.ts';
 
 export function podProbeMarkerController(settings: ManagerSettings): Controller {
   const marksVirtualPods = settings.gates.EnablePodProbeMarkerOnServerless;

@@ -5,7 +5,7 @@ import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodContainerProbe, PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { nodePodProbeCleanupFinalizer } from '@kruise/api/kruise/well-known';
 import type { PatchAction, UpdateAction } from '@kruise/client/actions';
-import { summarizeActions } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/summarize-actions';
 import { decide, type Observed } from './decide.ts';
 
 const probe = { exec: { command: ['true'] } };

@@ -6,8 +6,8 @@ import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targ
 import { knownWorkloads } from '../../budget/association.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { type Found, readWorkload } from './strangers.ts';
-import { budgetsOfPod, budgetsOfWorkload } from './wake.ts';
+import { budgetsOfPod, budgetsOfWorkload } from './mappers.ts';
+import { type Found, readWorkload } from './uncached-workloads.ts';
 import { podsOfUncachedWorkload, protectedBy, type UncachedWorkload } from './workloads.ts';
 
 type CachedState = Observed & {

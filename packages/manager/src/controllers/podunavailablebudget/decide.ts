@@ -3,7 +3,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { PodUnavailableBudget, PodUnavailableBudgetStatus } from '@kruise/api/kruise/podunavailablebudget';
 import { isBeingDeleted, type NewEvent, type PatchAction } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/reconcile-interval';
 import { isSame } from '@kruise/machinery/json-value';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
 import { namespace } from '@kruise/api/core/namespace';
 import { type ResourceDistributionSpec, resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 
 const data: { readonly [key: string]: string } = { a: '1' };

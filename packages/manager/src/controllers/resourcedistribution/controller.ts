@@ -5,7 +5,7 @@ import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide } from './decide.ts';
-import { distributionsOfNamespace } from './wake.ts';
+import { distributionsOfNamespace } from './mappers.ts';
 
 export function resourceDistributionController(settings: ManagerSettings): Controller {
   return defineController({

@@ -13,7 +13,7 @@ import { setOfRevision } from '../../sidecarset/history.ts';
 import { injectedSets } from '../../sidecarset/marks.ts';
 import { hasSidecars } from '../../sidecarset/pod-state.ts';
 import { decide, type Observed } from './decide.ts';
-import { setsOfPod } from './wake.ts';
+import { setsOfPod } from './mappers.ts';
 
 export function sidecarSetController(settings: ManagerSettings): Controller {
   return defineController({

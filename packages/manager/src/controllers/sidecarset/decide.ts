@@ -6,7 +6,7 @@ import type { SidecarSet, SidecarSetStatus } from '@kruise/api/kruise/sidecarset
 import type { Action, NewEvent } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/reconcile-interval';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../../settings.ts';

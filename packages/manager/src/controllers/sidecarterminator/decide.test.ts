@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import type { ContainerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
 import type { CreateAction, PatchAction } from '@kruise/client/actions';
-import { summarizeActions } from '@kruise/controlplane/testing/in-words';
+import { summarizeActions } from '@kruise/controlplane/testing/summarize-actions';
 import { instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 

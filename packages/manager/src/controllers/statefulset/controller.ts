@@ -8,7 +8,7 @@ import { candidatesFor, mapToAdopters } from '@kruise/client/adoption';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
-import { mapPodNameToSets, mapPvcToSets } from '@kruise/controlplane/controllers/statefulset/wake';
+import { mapPodNameToSets, mapPvcToSets } from '@kruise/controlplane/controllers/statefulset/mappers';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';

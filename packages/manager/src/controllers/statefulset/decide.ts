@@ -10,7 +10,7 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/controlplane/controllers/reconcile-interval';
 import { contentOf, revisionActions } from '@kruise/controlplane/controllers/statefulset/history';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -25,8 +25,8 @@ import { wantedOrdinals } from './ordinals.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { type Refresher, refresherOf } from './refresh.ts';
 import { fillSlots, pruneRevisionHistory } from './revisions.ts';
-import { minReadySecondsOf, nameOf, type State } from './situation.ts';
 import { deletePod, reconcileSlots, releasedPods, scaleIn } from './slots.ts';
+import { minReadySecondsOf, nameOf, type State } from './state.ts';
 import { statusOf, withFailure } from './status.ts';
 import { nothingToUpdate, type Rollout, resume, rollOut } from './update.ts';
 

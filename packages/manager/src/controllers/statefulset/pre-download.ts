@@ -9,7 +9,7 @@ import {
 } from '../../predownload/pre-download.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
-import { nameOf, type State } from './situation.ts';
+import { nameOf, type State } from './state.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
 export function preDownloadImages(state: State): readonly Action[] {

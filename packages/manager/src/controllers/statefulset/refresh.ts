@@ -3,7 +3,7 @@ import type { Action } from '@kruise/client/actions';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { mergePatches } from '../../patch-pod.ts';
-import { nameOf, type State } from './situation.ts';
+import { nameOf, type State } from './state.ts';
 import { candidates, refusalFault } from './update.ts';
 
 /** Continues what is in progress for Pods, for each Pod once in a reconcile. */

@@ -7,7 +7,7 @@ import { type Action, isBeingDeleted, record, update, withOutcomeEvents } from '
 import { claimName } from '@kruise/controlplane/controllers/statefulset/identity';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { compareQuantities, parseQuantity, zeroQuantity } from '@kruise/values/quantity';
-import type { Slot, State } from './situation.ts';
+import type { Slot, State } from './state.ts';
 
 /** Reports whether PVCs are expanded as Pods are updated. */
 export function resizesClaims({ set, settings }: State): boolean {

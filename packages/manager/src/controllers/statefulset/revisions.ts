@@ -11,7 +11,7 @@ import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { partitionOf } from './numbers.ts';
 import { startOrdinalOf } from './ordinals.ts';
-import { nameOf, type Slot, type State } from './situation.ts';
+import { nameOf, type Slot, type State } from './state.ts';
 
 /** Prunes revisions that neither the set nor a Pod uses, beyond the history limit. */
 export function pruneRevisionHistory({ set, pods, revisions, current, update }: State): readonly Action[] {

@@ -12,9 +12,9 @@ import {
 } from '@kruise/controlplane/controllers/statefulset/member-steps';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { isOwnedByFormerPod, type Member, ownerUpdates } from './claims.ts';
 import { scaleBudgetOf } from './numbers.ts';
-import { isAvailable, isHealthy, isOrdered, isRunningAndReady, type Slot, type State } from './situation.ts';
+import { isAvailable, isHealthy, isOrdered, isRunningAndReady, type Slot, type State } from './state.ts';
+import { isOwnedByFormerPod, type Member, ownerUpdates } from './volume-claims.ts';
 
 /** Actions of one phase; where the phase is blocked, the next phase waits. */
 export type Phase = {

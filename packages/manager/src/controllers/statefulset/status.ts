@@ -6,7 +6,7 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { volumeClaimsOf } from './resize.ts';
-import { isAvailable, isRunningAndReady, nameOf, type State } from './situation.ts';
+import { isAvailable, isRunningAndReady, nameOf, type State } from './state.ts';
 
 /** Counts the Pods, and determines the current revision: the update revision, once every Pod is updated and ready. */
 export function statusOf(

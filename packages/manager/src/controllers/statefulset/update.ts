@@ -15,8 +15,8 @@ import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
 import { areClaimsCompatible, areClaimsDone, areClaimsReady, resizeClaims, resizesClaims } from './resize.ts';
 import { isUpdatedForScaling, newPod } from './revisions.ts';
-import { isAvailable, isHealthy, nameOf, type Slot, type State } from './situation.ts';
 import { deletePod, isBeingRemoved } from './slots.ts';
+import { isAvailable, isHealthy, nameOf, type Slot, type State } from './state.ts';
 
 export type Rollout = {
   readonly actions: readonly Action[];

@@ -15,7 +15,7 @@ import {
 } from '@kruise/api/kruise/uniteddeployment';
 import type { Kind } from '@kruise/schema/kind';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
-import type { Workload } from './sorts.ts';
+import type { Workload } from './workload-types.ts';
 
 const reference = { namespace: 'default', name: 'web' };
 const selector = { matchLabels: { app: 'web' } };

@@ -9,8 +9,8 @@ import type { Key } from '@kruise/client/object-key';
 import type { ObjectReader } from '@kruise/client/object-store';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
-import { type Workload, type WorkloadType, workloadTypeOf, workloadTypes } from './sorts.ts';
-import { deploymentOfPod } from './wake.ts';
+import { deploymentOfPod } from './mappers.ts';
+import { type Workload, type WorkloadType, workloadTypeOf, workloadTypes } from './workload-types.ts';
 
 export function unitedDeploymentController(settings: ManagerSettings): Controller {
   return defineController({

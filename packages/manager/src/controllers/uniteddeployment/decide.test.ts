@@ -22,7 +22,7 @@ import {
   workloadOf,
 } from './fixtures.ts';
 import { planRevisions } from './revisions.ts';
-import { type Workload, type WorkloadType, workloadTypeOf, workloadTypes } from './sorts.ts';
+import { type Workload, type WorkloadType, workloadTypeOf, workloadTypes } from './workload-types.ts';
 
 type World = Partial<Omit<Observed, 'owner' | 'podsOf'>> & {
   /** Pods by the name of their workload. */

@@ -9,17 +9,17 @@ import type { UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruis
 import { type Action, isBeingDeleted, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
-import { reconcileIntervalFor } from '@kruise/controlplane/controllers/pace';
+import { reconcileIntervalFor } from '@kruise/controlplane/controllers/reconcile-interval';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { earliestRequeue } from '../../earliest-requeue.ts';
 import { allocate } from './allocate.ts';
 import { type Assessment, assess, unassessed } from './assess.ts';
 import { deleteWorkload, manage } from './manage.ts';
 import { planRevisions } from './revisions.ts';
-import { type Workload, type WorkloadType, workloadTypeOf } from './sorts.ts';
 import { type ReportedStatus, reportedStatusOf, statusOf } from './status.ts';
 import { isAdaptive } from './strategy.ts';
 import { type ExistingSubset, type ExistingSubsets, findWorkloads, subsetOf } from './subsets.ts';
+import { type Workload, type WorkloadType, workloadTypeOf } from './workload-types.ts';
 
 export type Observed = {
   readonly owner: UnitedDeployment;

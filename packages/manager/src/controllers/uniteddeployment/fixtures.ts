@@ -4,7 +4,7 @@ import type { SubsetTemplate, UnitedDeployment, UnitedDeploymentStatus } from '@
 import { subsetNameLabel, subsetPatchAnnotation, unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { formatTime, instantOf } from '@kruise/values/time';
-import { type Workload, type WorkloadType, workloadTypes } from './sorts.ts';
+import { type Workload, type WorkloadType, workloadTypes } from './workload-types.ts';
 
 export const now = instantOf(2026, 1, 1);
 /** Returns the time some seconds ago. */

@@ -19,10 +19,10 @@ import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import { DecodeError } from '@kruise/schema/codec';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Assessment } from './assess.ts';
-import { typeOfWorkload, type Workload, type WorkloadType } from './sorts.ts';
 import { isAdaptive, isReserving, pendingTimeoutMs } from './strategy.ts';
 import { type ExistingSubset, type ExistingSubsets, revisionOf } from './subsets.ts';
 import { patchText, type Target, workloadFor } from './workload.ts';
+import { typeOfWorkload, type Workload, type WorkloadType } from './workload-types.ts';
 
 export type Plan = {
   readonly owner: UnitedDeployment;

@@ -7,7 +7,7 @@ import { revisionHashLabel } from '@kruise/machinery/controller-revision';
 import { stringifySorted } from '@kruise/values/go-json';
 import { deploymentOf, findWorkloadType, templateFor } from './fixtures.ts';
 import { planRevisions } from './revisions.ts';
-import { workloadTypeOf, workloadTypes } from './sorts.ts';
+import { workloadTypeOf, workloadTypes } from './workload-types.ts';
 
 /** Plans the revisions of a UnitedDeployment with a template and a history. */
 function planFor(template: SubsetTemplate, revisions: readonly ControllerRevision[] = []) {

@@ -17,8 +17,8 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { DecodeError } from '@kruise/schema/codec';
 import { memoize } from '../../memoize.ts';
-import { templateOf, type WorkloadType } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
+import { templateOf, type WorkloadType } from './workload-types.ts';
 
 export type RevisionsObserved = {
   /** Revisions that the UnitedDeployment controls, and orphaned revisions. */

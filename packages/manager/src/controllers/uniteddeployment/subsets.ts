@@ -8,7 +8,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
-import type { Workload, WorkloadType } from './sorts.ts';
+import type { Workload, WorkloadType } from './workload-types.ts';
 
 /** A subset with a workload. */
 export type ExistingSubset = {

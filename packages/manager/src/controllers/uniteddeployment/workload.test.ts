@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Subset } from '@kruise/api/kruise/uniteddeployment';
 import { deploymentOf, findWorkloadType, podTemplate, templateFor, workloadOf } from './fixtures.ts';
-import { type Workload, type WorkloadType, workloadTypes } from './sorts.ts';
 import { workloadFor } from './workload.ts';
+import { type Workload, type WorkloadType, workloadTypes } from './workload-types.ts';
 
 const cloneSets = findWorkloadType('CloneSet');
 

@@ -11,8 +11,8 @@ import { apiVersionOf } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import { stringifySorted } from '@kruise/values/go-json';
 import { validateDns1123Subdomain, validatePrefix } from '@kruise/values/names';
-import { templateOf, type Workload, type WorkloadSpec, type WorkloadType } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
+import { templateOf, type Workload, type WorkloadSpec, type WorkloadType } from './workload-types.ts';
 
 /** Desired state of a subset's workload. */
 export type Target = {

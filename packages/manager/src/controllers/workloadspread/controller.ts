@@ -11,11 +11,11 @@ import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
 import { createScaleTargets } from '@kruise/client/scale-targets';
 import type { Selector } from '@kruise/machinery/label-selector';
-import { isListed, readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
+import { isListed, readAllowlistFrom } from '../../persistentpodstate/allowlist.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { customWorkloadsIn } from '../../workloadspread/allowlist.ts';
 import { type CachedPods, customTarget, type LiveReads } from '../../workloadspread/custom-target.ts';
 import { builtinKindOf, builtinTarget, filtered, type Target } from '../../workloadspread/target.ts';
-import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
 import { decide, type Observed } from './decide.ts';
 import {
   spreadOfCloneSet,
@@ -24,7 +24,7 @@ import {
   spreadOfPod,
   spreadOfReplicaSet,
   watchCustomKinds,
-} from './wake.ts';
+} from './mappers.ts';
 
 /** Observed state, with a live read of the workload where its kind is not cached. */
 type CachedState = Observed & { readonly readTarget?: (reader: LiveReads) => Promise<Target | undefined> };

@@ -3,9 +3,9 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
 import { type Placement, placementOf } from '../../workloadspread/placement.ts';
-import { subsetCapacity } from '../../workloadspread/seats.ts';
+import { subsetCapacity } from '../../workloadspread/subset-allocation.ts';
 import { versionOf } from '../../workloadspread/versions.ts';
-import { subsetScore } from './fitness.ts';
+import { subsetScore } from './subset-score.ts';
 
 /** Pods of one version. */
 export type Groups = {

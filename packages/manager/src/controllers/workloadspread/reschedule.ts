@@ -5,7 +5,7 @@ import { isBeingDeleted, type RemoveAction, remove, withOutcomeEvents } from '@k
 import { keyOf } from '@kruise/client/object-key';
 import { findCondition, isConditionFalse, withCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { schedulable } from '../../workloadspread/seats.ts';
+import { schedulable } from '../../workloadspread/subset-allocation.ts';
 import type { SubsetStatus, Tally } from '../../workloadspread/tally.ts';
 import type { Groups } from './groups.ts';
 

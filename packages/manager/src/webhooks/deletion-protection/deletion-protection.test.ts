@@ -8,7 +8,7 @@ import { service } from '@kruise/api/core/service';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { deleteProtectionLabel } from '@kruise/api/kruise/well-known';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 

@@ -7,7 +7,7 @@ import {
   persistentPodState,
   persistentPodStateV1alpha1,
 } from '@kruise/api/kruise/persistentpodstate';
-import { updateWithRetry } from '@kruise/client/modify';
+import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { StatusError } from '@kruise/machinery/status';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 

@@ -4,7 +4,7 @@ import { invalidStructure } from '@kruise/api/meta/go-value';
 import { isSame } from '@kruise/machinery/json-value';
 import { type Cause, forbidden } from '@kruise/schema/field-error';
 import type { KindName } from '../../kruise-configuration.ts';
-import { isListed, isStatefulSet } from '../../persistentpodstate/white-list.ts';
+import { isListed, isStatefulSet } from '../../persistentpodstate/allowlist.ts';
 
 export type Surroundings = {
   readonly whiteList: readonly KindName[];

@@ -5,8 +5,8 @@ import {
 } from '@kruise/api/kruise/persistentpodstate';
 import type { Webhook } from '@kruise/client/webhook';
 import { ParseError } from '@kruise/values/parse-error';
+import { readAllowlistFrom } from '../../persistentpodstate/allowlist.ts';
 import { statesFor } from '../../persistentpodstate/target.ts';
-import { readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { inStoredVersion } from '../stored-version.ts';
 import { validatePersistentPodState } from './validate.ts';

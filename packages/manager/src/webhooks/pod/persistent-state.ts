@@ -3,8 +3,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type PersistentPodStateSpec, persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { injectedPersistentPodStateAnnotation } from '@kruise/api/kruise/well-known';
 import { controllerOf } from '@kruise/machinery/owner-references';
+import { isListed, isStatefulSet, readAllowlistFrom } from '../../persistentpodstate/allowlist.ts';
 import { stateFor } from '../../persistentpodstate/target.ts';
-import { isListed, isStatefulSet, readAllowlistFrom } from '../../persistentpodstate/white-list.ts';
 import type { WebhookContext } from '../context.ts';
 
 type Labels = { readonly [key: string]: string };

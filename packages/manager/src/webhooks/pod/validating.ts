@@ -7,7 +7,7 @@ import { StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { spendBudget } from './unavailable-budget.ts';
-import { releaseOnDeletion } from './workload-spread/leave.ts';
+import { releaseOnDeletion } from './workload-spread/release.ts';
 
 /** An operation on an existing Pod. */
 export type PodOperation = {

@@ -16,7 +16,7 @@ import { withFormerTopology } from './persistent-state.ts';
 import { withReadinessGate } from './readiness-gate.ts';
 import { withRelatedBudget } from './related-budget.ts';
 import { withSidecars } from './sidecars.ts';
-import { withAssignedSubset } from './workload-spread/arrive.ts';
+import { withAssignedSubset } from './workload-spread/allocate.ts';
 
 /** A step of the mutation of a new Pod. Each step gets the result of the previous one. */
 type Step = {

@@ -4,10 +4,10 @@ import type { SidecarContainer, SidecarSet, SidecarSetSpec } from '@kruise/api/k
 import type { LabelSelector } from '@kruise/machinery/label-selector';
 import { notFound } from '@kruise/machinery/status';
 import { summary } from '@kruise/schema/field-error';
+import { metadataFault } from './allowlist.ts';
 import { overlaps } from './conflicts.validate.ts';
 import { defaultSidecarSet } from './default.ts';
 import { type ValidationContext, validateSidecarSet } from './validate.ts';
-import { metadataFault } from './white-list.ts';
 
 const side = (more: object = {}) => ({ name: 'side', image: 'side:v1', ...more }) as SidecarContainer;
 const set = (spec: SidecarSetSpec = {}, metadata: Partial<SidecarSet['metadata']> = {}): SidecarSet =>

@@ -7,9 +7,9 @@ import { sidecarSetConversion } from '../../conversion/sidecarset.ts';
 import { configured } from '../../kruise-configuration.ts';
 import { chosenRevision } from '../../sidecarset/history.ts';
 import { defaultingWebhook, refuseFaults, validatingWebhook, type WebhookContext } from '../context.ts';
+import { metadataFault } from './allowlist.ts';
 import { defaultSidecarSet } from './default.ts';
 import { type ValidationContext, validateSidecarSet } from './validate.ts';
-import { metadataFault } from './white-list.ts';
 
 const versions = { v1beta1: sidecarSet, v1alpha1: sidecarSetV1alpha1 };
 

@@ -9,8 +9,8 @@ import { selects } from '@kruise/api/meta/label-selector.validate';
 import { isSame } from '@kruise/api/meta/same';
 import { nonNegative } from '@kruise/api/meta/value.validate';
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
-import { templateOf, workloadTypes } from '../../controllers/uniteddeployment/sorts.ts';
 import { wholeTemplate } from '../../controllers/uniteddeployment/template.ts';
+import { templateOf, workloadTypes } from '../../controllers/uniteddeployment/workload-types.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
 import { withTemplateDefaults } from '../pod-template.default.ts';
 

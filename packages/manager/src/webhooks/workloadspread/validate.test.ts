@@ -6,7 +6,7 @@ import type { WorkloadSpread, WorkloadSpreadSpec, WorkloadSpreadSubset } from '@
 import { summary } from '@kruise/schema/field-error';
 import { ParseError } from '@kruise/values/parse-error';
 import { featureGates } from '../../feature-gates.ts';
-import type { CustomWorkload } from '../../workloadspread/white-list.ts';
+import type { CustomWorkload } from '../../workloadspread/allowlist.ts';
 import { type Surroundings, validateWorkloadSpread } from './validate.ts';
 
 const cloneSet = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', name: 'web' };

@@ -10,8 +10,8 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { type Cause, invalid, required } from '@kruise/schema/field-error';
 import { groupOf } from '@kruise/schema/kind';
 import { ParseError } from '@kruise/values/parse-error';
+import { type CustomWorkload, entryFor } from '../../workloadspread/allowlist.ts';
 import { builtinKindOf, type Reference } from '../../workloadspread/target.ts';
-import { type CustomWorkload, entryFor } from '../../workloadspread/white-list.ts';
 import { type Template, validateSubsets } from './subsets.validate.ts';
 
 export type Surroundings = {

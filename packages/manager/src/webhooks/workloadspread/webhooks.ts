@@ -2,8 +2,8 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 import { type WorkloadSpread, workloadSpread, workloadSpreadV1alpha1 } from '@kruise/api/kruise/workloadspread';
 import type { Webhook } from '@kruise/client/webhook';
+import { customWorkloadsIn } from '../../workloadspread/allowlist.ts';
 import { builtinKindOf, spreadsOf } from '../../workloadspread/target.ts';
-import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { inStoredVersion } from '../stored-version.ts';
 import type { Template } from './subsets.validate.ts';

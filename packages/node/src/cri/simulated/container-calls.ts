@@ -1,5 +1,5 @@
 /** CRI calls of containers. */
-import { createStructureSharing } from '@kruise/machinery/sharing';
+import { createStructureSharing } from '@kruise/machinery/structural-sharing';
 import type { ContainerConfig } from '../messages.ts';
 import type { RuntimeService } from '../runtime.ts';
 import { closedInput, createAttachableInput } from './attachable-input.ts';

@@ -8,7 +8,7 @@ import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patc
 import { podType } from '../../../patch-pod.ts';
 import { bothOf } from '../../../workloadspread/node-terms.ts';
 import { placementAnnotation } from '../../../workloadspread/placement.ts';
-import type { SubsetAssignment } from '../../../workloadspread/seats.ts';
+import type { SubsetAssignment } from '../../../workloadspread/subset-allocation.ts';
 
 /**
  * Returns the Pod with the fields of its subset; unchanged if there is no such subset. Throws `StrategicMergeError`.

@@ -6,7 +6,7 @@ import { type Pod, pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubsetStatus } from '@kruise/api/kruise/workloadspread';
 import { isPodActive } from '@kruise/machinery/pods';
 import { placementOf } from '../../../workloadspread/placement.ts';
-import { subsetCapacity, withSubsets } from '../../../workloadspread/seats.ts';
+import { subsetCapacity, withSubsets } from '../../../workloadspread/subset-allocation.ts';
 import { countSubset } from '../../../workloadspread/subset-status.ts';
 import { versionOf } from '../../../workloadspread/versions.ts';
 import type { WebhookContext } from '../../context.ts';

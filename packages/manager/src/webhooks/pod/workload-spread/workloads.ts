@@ -8,10 +8,10 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isNotFound, notFound } from '@kruise/machinery/status';
 import { groupOf } from '@kruise/schema/kind';
 import { ParseError } from '@kruise/values/parse-error';
+import { type CustomWorkload, customWorkloadsIn, entryFor } from '../../../workloadspread/allowlist.ts';
 import { readWorkload } from '../../../workloadspread/custom-target.ts';
 import { integerAt } from '../../../workloadspread/field-path.ts';
 import { builtinKindOf, type Reference, spreadsOf, sumAt } from '../../../workloadspread/target.ts';
-import { type CustomWorkload, customWorkloadsIn, entryFor } from '../../../workloadspread/white-list.ts';
 import type { WebhookContext } from '../../context.ts';
 
 /** Limit on the length of a chain of owners, which guards against cycles. */
