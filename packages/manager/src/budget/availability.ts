@@ -7,7 +7,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { unavailablePodLabelPrefix } from '@kruise/api/kruise/well-known';
 import type { FeatureGates } from '../feature-gates.ts';
 import { updateObstacle } from '../inplace/completion.ts';
-import { memoize } from '../memoize.ts';
+import { memoizeByObject } from '../memoize-by-object.ts';
 import { injectedSets } from '../sidecarset/marks.ts';
 import { isImageExchanged, isRunningAndReady } from '../sidecarset/pod-state.ts';
 import { isInjected } from '../sidecarset/shared-fields.ts';
@@ -23,7 +23,7 @@ export function isMarkedUnavailable({ metadata }: Pod): boolean {
   return false;
 }
 
-const runsSpecifiedImages = memoize((pod: Pod) => runsSpecifiedDigests(pod) && runsUpdatedSidecars(pod));
+const runsSpecifiedImages = memoizeByObject((pod: Pod) => runsSpecifiedDigests(pod) && runsUpdatedSidecars(pod));
 
 /**
  * Reports whether every container whose image is given by digest runs that digest. Some runtimes report the digest of

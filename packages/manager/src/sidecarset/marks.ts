@@ -15,7 +15,7 @@ import { isObject } from '@kruise/machinery/json-value';
 import { stringify, stringifySorted } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant } from '@kruise/values/time';
-import { memoize } from '../memoize.ts';
+import { memoizeByObject } from '../memoize-by-object.ts';
 
 type BySet<T> = { readonly [sidecarSet: string]: T };
 type Annotations = { readonly [key: string]: string };
@@ -53,8 +53,8 @@ export function hashWithoutImageOf({ metadata }: SidecarSet): string {
   return metadata.annotations?.[sidecarSetHashWithoutImageAnnotation] ?? '';
 }
 
-const marksOf = memoize(({ metadata }: Pod) => parseMarks(metadata.annotations?.[sidecarSetHashAnnotation]));
-const marksWithoutImageOf = memoize(({ metadata }: Pod) =>
+const marksOf = memoizeByObject(({ metadata }: Pod) => parseMarks(metadata.annotations?.[sidecarSetHashAnnotation]));
+const marksWithoutImageOf = memoizeByObject(({ metadata }: Pod) =>
   parseMarks(metadata.annotations?.[sidecarSetHashWithoutImageAnnotation]),
 );
 
@@ -125,7 +125,7 @@ function sidecarList({ spec }: SidecarSet): readonly string[] {
 }
 
 /** Returns the states of sidecar updates by SidecarSet; empty if there was none, undefined if they cannot be parsed. */
-export const updateStatesOf = memoize(({ metadata }: Pod): BySet<UpdateState> | undefined => {
+export const updateStatesOf = memoizeByObject(({ metadata }: Pod): BySet<UpdateState> | undefined => {
   const text = metadata.annotations?.[sidecarSetInPlaceUpdateStateAnnotation];
   // An object in this annotation has update states.
   return text === undefined ? {} : (objectIn(text) as BySet<UpdateState> | undefined);
@@ -143,7 +143,7 @@ export function formatUpdateStates(states: BySet<UpdateState>): string {
 }
 
 /** Returns the working container of each hot-upgrade pair, by sidecar. */
-export const workingContainersOf = memoize(({ metadata }: Pod): Annotations => {
+export const workingContainersOf = memoizeByObject(({ metadata }: Pod): Annotations => {
   const text = metadata.annotations?.[sidecarSetWorkingHotUpgradeAnnotation];
   // The annotation maps names to names.
   return (text ? (objectIn(text) as Annotations | undefined) : undefined) ?? {};

@@ -3,7 +3,7 @@ import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isPodReady } from '@kruise/machinery/pods';
-import { memoize } from '../memoize.ts';
+import { memoizeByObject } from '../memoize-by-object.ts';
 import { isHotUpgraded, namesInPod, pairOf, workingPairOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 
@@ -18,7 +18,7 @@ export function hasSidecars(pod: Pod, { spec }: SidecarSet): boolean {
 }
 
 /** Returns the names of a SidecarSet's containers in Pods. */
-export const sidecarNames = memoize(
+export const sidecarNames = memoizeByObject(
   ({ spec }: SidecarSet): ReadonlySet<string> => new Set((spec.containers ?? []).flatMap(namesInPod)),
 );
 

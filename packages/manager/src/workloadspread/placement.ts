@@ -4,7 +4,7 @@ import { matchedWorkloadSpreadAnnotation } from '@kruise/api/kruise/well-known';
 import { stringify } from '@kruise/values/go-json';
 import { ParseError } from '@kruise/values/parse-error';
 import { membersOf, textIn } from '../kruise-configuration.ts';
-import { memoize } from '../memoize.ts';
+import { memoizeByObject } from '../memoize-by-object.ts';
 
 export type Placement = {
   /** The name of the WorkloadSpread. */
@@ -21,7 +21,7 @@ export function placementOf(pod: Pod): Placement | undefined {
   return textOf(pod) ? parsed(pod) : undefined;
 }
 
-const parsed = memoize((pod: Pod) => parse(textOf(pod)));
+const parsed = memoizeByObject((pod: Pod) => parse(textOf(pod)));
 
 function textOf({ metadata }: Pod): string {
   return metadata.annotations?.[matchedWorkloadSpreadAnnotation] ?? '';

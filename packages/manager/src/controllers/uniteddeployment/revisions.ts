@@ -16,7 +16,7 @@ import { isObject, isSame, type JsonObject } from '@kruise/machinery/json-value'
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { DecodeError } from '@kruise/schema/codec';
-import { memoize } from '../../memoize.ts';
+import { memoizeByObject } from '../../memoize-by-object.ts';
 import { wholeTemplate } from './template.ts';
 import { templateOf, type WorkloadType } from './workload-types.ts';
 
@@ -75,7 +75,7 @@ function nameOf({ metadata }: ControllerRevision): string {
   return metadata.name ?? '';
 }
 
-const dataOf = memoize((template: object) => toGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
+const dataOf = memoizeByObject((template: object) => toGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
 
 /**
  * Returns the revision content of the current template. An existing revision with an equal template provides its data.
@@ -100,7 +100,7 @@ function templateIn(data: ControllerRevision['data']): SubsetTemplate | undefine
   return isObject(data) ? restored(data) : undefined;
 }
 
-const restored = memoize((data: JsonObject): SubsetTemplate | undefined => {
+const restored = memoizeByObject((data: JsonObject): SubsetTemplate | undefined => {
   const template = isObject(data.spec) ? data.spec.template : undefined;
   if (!isObject(template)) return undefined;
   const { $patch: _, ...fields } = template;

@@ -13,7 +13,7 @@ import { objectMeta } from '@kruise/api/meta/object-meta';
 import * as s from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
 import type { ObjectNode, Typed } from '@kruise/schema/language';
-import { memoize } from '../../memoize.ts';
+import { memoizeByObject } from '../../memoize-by-object.ts';
 
 const member = (spec: ObjectNode) =>
   s.pointer(s.object({ metadata: s.optional(objectMeta, ''), spec: s.required(spec, '') }), '');
@@ -40,7 +40,7 @@ const objects = s.object({ spec: s.required(s.object({ template: s.required(whol
 const templates = codecOf(objects as unknown as ObjectNode & Typed<Templated>);
 
 /** Returns the template in Go's encoding; unknown fields are dropped. Throws `DecodeError`. */
-export const wholeTemplate = memoize((template: SubsetTemplate): SubsetTemplate => {
+export const wholeTemplate = memoizeByObject((template: SubsetTemplate): SubsetTemplate => {
   const { spec } = templates.canonical(templates.fromJson({ spec: { template } }));
   return spec.template;
 });
