@@ -14,7 +14,7 @@ import { createSimulatedNetwork } from '@kruise/node/cri/simulated/network';
 import { createRegistry } from '@kruise/node/cri/simulated/registry';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
-import type { Sources } from '@kruise/node/kubelet/sources';
+import type { Sources } from '@kruise/node/kubelet/pods/sources';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import { systemClock as clock, systemRandom as random } from '@kruise/values/system';
 import { formatTime } from '@kruise/values/time';

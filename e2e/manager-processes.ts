@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { Client } from '@kruise/client/client';
-import { machineAddress } from '@kruise/node/kubelet/machine';
+import { machineAddress } from '@kruise/node/kubelet/node/machine';
 import { type Cluster, credentialsOf, freshEnvironment } from './cluster.ts';
 
 /** Time for which the lease of a killed replica blocks the others. */

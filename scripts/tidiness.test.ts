@@ -13,6 +13,7 @@ const packageOrder = [
   'api',
   'machinery',
   'client',
+  'workload-kit',
   'apiserver',
   'controlplane',
   'node',

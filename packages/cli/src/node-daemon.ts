@@ -5,7 +5,7 @@ import type { ControllerMetrics } from '@kruise/client/controller-metrics';
 import { createCaches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import { startDaemon } from '@kruise/daemon/daemon';
-import type { FeatureGates } from '@kruise/manager/feature-gates';
+import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { systemClock, systemRandom } from '@kruise/values/system';
 

@@ -1,4 +1,4 @@
-import { isSignal, type Signal, type Threshold } from '@kruise/node/kubelet/eviction';
+import { isSignal, type Signal, type Threshold } from '@kruise/node/kubelet/eviction/eviction';
 import { parseDuration } from '@kruise/values/duration';
 import { parseQuantity } from '@kruise/values/quantity';
 

@@ -33,8 +33,8 @@ import {
   grantManagerPermissions,
   managerAccount,
 } from '@kruise/manager/bootstrap/rbac';
+import { type ManagerSettings, managerSettings } from '@kruise/manager/configuration/settings';
 import { runManager } from '@kruise/manager/manager';
-import { type ManagerSettings, managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import type { ProtectionEvent } from '@kruise/manager/webhooks/context';
 import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';

@@ -1,5 +1,10 @@
 import { parseGates } from '@kruise/client/feature-gates';
-import { type FeatureGate, type FeatureGates, featureGates, kruiseGates } from '@kruise/manager/feature-gates';
+import {
+  type FeatureGate,
+  type FeatureGates,
+  featureGates,
+  kruiseGates,
+} from '@kruise/manager/configuration/feature-gates';
 import {
   type KubeletGate,
   type KubeletGates,

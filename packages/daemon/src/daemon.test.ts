@@ -13,9 +13,9 @@ import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/
 import { createCaches } from '@kruise/client/informer';
 import { updateWithRetry } from '@kruise/client/update-with-retry';
 import { daemonAccount, grantDaemonPermissions } from '@kruise/manager/bootstrap/rbac';
-import { featureGates } from '@kruise/manager/feature-gates';
-import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
-import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
+import { featureGates } from '@kruise/manager/configuration/feature-gates';
+import { envFromMetadataHash } from '@kruise/manager/workload/inplace/container-hash';
+import { readRuntimeMeta } from '@kruise/manager/workload/inplace/runtime-meta';
 import { startTestNode } from '@kruise/node/kubelet/testing/test-node';
 import { seededRandom } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';

@@ -9,7 +9,7 @@ import type { Caches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { Selection } from '@kruise/client/reflector';
-import type { FeatureGates } from '@kruise/manager/feature-gates';
+import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';

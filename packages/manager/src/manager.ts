@@ -14,8 +14,8 @@ import { createWebhookMetrics, withWebhookMetrics } from '@kruise/client/webhook
 import type { Kind } from '@kruise/schema/kind';
 import { createManagerMetrics } from './bootstrap/manager-metrics.ts';
 import { countProtections } from './bootstrap/protection-metrics.ts';
-import { controllerCatalogue } from './controllers/catalogue.ts';
-import type { ManagerSettings } from './settings.ts';
+import type { ManagerSettings } from './configuration/settings.ts';
+import { controllerCatalogue } from './controllers.ts';
 import { webhooksFor } from './webhooks/catalogue.ts';
 import { installConfigurations, webhookServiceName } from './webhooks/configurations.ts';
 import { budgetEventSource, type ProtectionEvent } from './webhooks/context.ts';

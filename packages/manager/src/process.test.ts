@@ -26,8 +26,8 @@ import type { StatusError } from '@kruise/machinery/status';
 import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { readEnvironment } from './bootstrap/environment.ts';
+import { managerSettings } from './configuration/settings.ts';
 import { runManagerProcess } from './process.ts';
-import { managerSettings } from './settings.ts';
 import { mutatingConfigurationName, webhookConfigurations } from './webhooks/configurations.ts';
 
 /** Creates the objects of an installation besides the manager itself. */

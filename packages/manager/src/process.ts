@@ -33,8 +33,8 @@ import { createManagerMetrics } from './bootstrap/manager-metrics.ts';
 import { countProtections } from './bootstrap/protection-metrics.ts';
 import { checkRegistration, register } from './bootstrap/registration.ts';
 import { webhookController } from './bootstrap/webhook-controller.ts';
+import type { ManagerSettings } from './configuration/settings.ts';
 import { controllersFor } from './manager.ts';
-import type { ManagerSettings } from './settings.ts';
 import { webhooksFor } from './webhooks/catalogue.ts';
 import { budgetEventSource, type ProtectionEvent } from './webhooks/context.ts';
 

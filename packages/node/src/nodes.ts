@@ -18,7 +18,7 @@ import { createSimulatedNetwork, type Outside } from './cri/simulated/network.ts
 import { createRegistry } from './cri/simulated/registry.ts';
 import { createSimulatedRuntime } from './cri/simulated/simulated-runtime.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts';
-import { sharedSources } from './kubelet/sources.ts';
+import { sharedSources } from './kubelet/pods/sources.ts';
 import { withLatency } from './latency.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { serviceRoutes } from './proxy/service-routes.ts';

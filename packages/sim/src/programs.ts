@@ -12,9 +12,9 @@ import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/l
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { startDaemon } from '@kruise/daemon/daemon';
 import { daemonAccount, grantDaemonPermissions } from '@kruise/manager/bootstrap/rbac';
-import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/feature-gates';
+import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/configuration/feature-gates';
+import { managerSettings } from '@kruise/manager/configuration/settings';
 import { runManager } from '@kruise/manager/manager';
-import { managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import { scopeToLifetime } from './lifetime-scope.ts';
 import type { Machines } from './nodes.ts';

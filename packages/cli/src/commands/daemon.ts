@@ -4,7 +4,7 @@ import { serveHealth } from '@kruise/client/health';
 import { jsonLog } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { findSockets, usableRuntimes } from '@kruise/daemon/runtimes';
-import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
+import { featureGates, parseFeatureGates } from '@kruise/manager/configuration/feature-gates';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { systemClock } from '@kruise/values/system';
 import { tunedClient } from '../client-flags.ts';

@@ -12,6 +12,8 @@ import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/eviction/log-rotation';
+import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
 import {
   type CertificateStore,
   isValid,
@@ -19,9 +21,7 @@ import {
   nodeServingCertificateSpec,
   requestCertificate,
   rotateCertificates,
-} from '@kruise/node/kubelet/certificates';
-import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
-import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/log-rotation';
+} from '@kruise/node/kubelet/node/certificates';
 import {
   hasUnifiedCgroups,
   machineAddress,
@@ -29,7 +29,7 @@ import {
   machineDns,
   machineInfo,
   machineObservations,
-} from '@kruise/node/kubelet/machine';
+} from '@kruise/node/kubelet/node/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kruise/values/quantity';

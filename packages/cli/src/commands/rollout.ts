@@ -4,11 +4,11 @@ import type { Client } from '@kruise/client/client';
 import { connect } from '@kruise/client/connect';
 import { createCaches, onceSynced } from '@kruise/client/informer';
 import type { JsonObject } from '@kruise/machinery/json-value';
-import { observeCloneSet } from '@kruise/manager/controllers/cloneset/controller';
-import { planRollout, type RolloutPlan } from '@kruise/manager/controllers/cloneset/plan';
+import { observeCloneSet } from '@kruise/manager/cloneset/controller';
+import { planRollout, type RolloutPlan } from '@kruise/manager/cloneset/plan';
+import { featureGates, parseFeatureGates } from '@kruise/manager/configuration/feature-gates';
+import { managerSettings } from '@kruise/manager/configuration/settings';
 import { convertObject } from '@kruise/manager/conversion/catalogue';
-import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
-import { managerSettings } from '@kruise/manager/settings';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import { systemClock, systemRandom } from '@kruise/values/system';
 

@@ -6,7 +6,7 @@ import type { ConfigMap } from '@kruise/api/core/configmap';
 import { expired, failure, StatusError, tooLargeResourceVersion, tooManyRequests } from '@kruise/machinery/status';
 import { after, type Clock } from '@kruise/values/clock';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
-import type { ApiRequest, Transport, WatchEvent } from '../transport.ts';
+import type { ApiRequest, Transport, WatchEvent } from '../api/transport.ts';
 
 /** A change that the server has acknowledged. */
 export type LoggedChange = {

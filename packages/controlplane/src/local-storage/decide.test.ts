@@ -6,7 +6,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import type { Action } from '@kruise/client/actions';
 import { instantOf } from '@kruise/values/time';
-import { summarizeActions } from '../testing/summarize-actions.ts';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import { decideVolume } from './decide-volume.ts';
 

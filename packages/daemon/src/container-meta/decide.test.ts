@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
-import { featureGates } from '@kruise/manager/feature-gates';
-import { envFromMetadataHash, plainHash } from '@kruise/manager/inplace/container-hash';
+import { featureGates } from '@kruise/manager/configuration/feature-gates';
+import { envFromMetadataHash, plainHash } from '@kruise/manager/workload/inplace/container-hash';
 import type { Container } from '@kruise/node/cri/runtime';
 import { decide, type Environment, type Restart } from './decide.ts';
 import { labelled, type PodParts, plain, podOf, running } from './fixtures.ts';

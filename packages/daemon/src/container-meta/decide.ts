@@ -5,11 +5,15 @@ import { type Action, effect } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
-import type { FeatureGates } from '@kruise/manager/feature-gates';
-import { envFromMetadataHash, runningEnvHash } from '@kruise/manager/inplace/container-hash';
-import { formatRuntimeMeta, type RuntimeContainerMeta, readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
+import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
+import { envFromMetadataHash, runningEnvHash } from '@kruise/manager/workload/inplace/container-hash';
+import {
+  formatRuntimeMeta,
+  type RuntimeContainerMeta,
+  readRuntimeMeta,
+} from '@kruise/manager/workload/inplace/runtime-meta';
 import type { Container } from '@kruise/node/cri/runtime';
-import { readContainerAnnotations } from '@kruise/node/kubelet/container-config';
+import { readContainerAnnotations } from '@kruise/node/kubelet/containers/container-config';
 import { containerOf } from './predicate.ts';
 
 /** Environment variables by name; undefined if they could not be read. */

@@ -1,8 +1,8 @@
 /** Pods of Kruise and their containers in a runtime, for tests. */
 import type { Container as PodContainer } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
-import { plainHash } from '@kruise/manager/inplace/container-hash';
-import { formatRuntimeMeta, type RuntimeContainerMeta } from '@kruise/manager/inplace/runtime-meta';
+import { plainHash } from '@kruise/manager/workload/inplace/container-hash';
+import { formatRuntimeMeta, type RuntimeContainerMeta } from '@kruise/manager/workload/inplace/runtime-meta';
 import type { Container } from '@kruise/node/cri/runtime';
 
 export const plain: PodContainer = { name: 'main', image: 'app:v1' };

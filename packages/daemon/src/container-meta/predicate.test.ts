@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { featureGates } from '@kruise/manager/feature-gates';
-import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
+import { featureGates } from '@kruise/manager/configuration/feature-gates';
+import { envFromMetadataHash } from '@kruise/manager/workload/inplace/container-hash';
 import { labelled, type PodParts, plain, podOf } from './fixtures.ts';
 import { isRelevantPodChange } from './predicate.ts';
 

@@ -5,9 +5,9 @@ import { appsGroup, sidecarSetHashAnnotation } from '@kruise/api/kruise/well-kno
 import { isBeingDeleted } from '@kruise/client/actions';
 import type { Change } from '@kruise/client/informer';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import type { FeatureGates } from '@kruise/manager/feature-gates';
-import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
-import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
+import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
+import { envFromMetadataHash } from '@kruise/manager/workload/inplace/container-hash';
+import { readRuntimeMeta } from '@kruise/manager/workload/inplace/runtime-meta';
 import { groupOf } from '@kruise/schema/kind';
 
 export function isRelevantPodChange({ type, object: pod, previous }: Change<Pod>, gates: FeatureGates): boolean {

@@ -4,8 +4,8 @@ import { exponentialBackoff } from '@kruise/client/rate-limiter';
 import type { WorkQueue } from '@kruise/client/work-queue';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
-import { fieldPathOf } from '@kruise/node/kubelet/containers';
-import { killContainer } from '@kruise/node/kubelet/kill';
+import { fieldPathOf } from '@kruise/node/kubelet/containers/containers';
+import { killContainer } from '@kruise/node/kubelet/containers/kill';
 import type { DaemonNodes } from '../node.ts';
 import type { Restart } from './decide.ts';
 

@@ -3,8 +3,8 @@ import type { ContainerRecreateRequest } from '@kruise/api/kruise/containerrecre
 import { recreatePodUidLabel } from '@kruise/api/kruise/well-known';
 import type { NewEvent } from '@kruise/client/actions';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
-import { fieldPathOf } from '@kruise/node/kubelet/containers';
-import { killContainer } from '@kruise/node/kubelet/kill';
+import { fieldPathOf } from '@kruise/node/kubelet/containers/containers';
+import { killContainer } from '@kruise/node/kubelet/containers/kill';
 import type { Clock } from '@kruise/values/clock';
 import type { Found } from './states.ts';
 

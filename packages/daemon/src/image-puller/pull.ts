@@ -4,8 +4,8 @@ import type { SandboxConfig } from '@kruise/api/kruise/image-pull';
 import { pullingImageByAnnotation } from '@kruise/api/kruise/well-known';
 import type { AuthConfig } from '@kruise/node/cri/messages';
 import type { ImageService } from '@kruise/node/cri/runtime';
-import { credentialsFor } from '@kruise/node/kubelet/pull-secrets';
-import { rpcTextOf } from '@kruise/node/kubelet/runtime-error';
+import { credentialsFor } from '@kruise/node/kubelet/containers/pull-secrets';
+import { rpcTextOf } from '@kruise/node/kubelet/runtime/runtime-error';
 import type { Clock } from '@kruise/values/clock';
 import { findImage, referenceTo } from './presence.ts';
 

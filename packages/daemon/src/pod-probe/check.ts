@@ -2,8 +2,8 @@
 import type { Probe } from '@kruise/api/core/probe';
 import type { ProbeState } from '@kruise/api/kruise/podprobemarker';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
-import { runProbe } from '@kruise/node/kubelet/probe-handlers';
-import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
+import { podUidLabel } from '@kruise/node/kubelet/containers/sandbox-config';
+import { runProbe } from '@kruise/node/kubelet/probes/probe-handlers';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 

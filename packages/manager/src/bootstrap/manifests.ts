@@ -2,8 +2,8 @@
 import { service } from '@kruise/api/core/service';
 import { kruiseDefinitions } from '@kruise/api/kruise/crds';
 import { apiVersionOf } from '@kruise/schema/kind';
-import { allFeatureGates, featureGates } from '../feature-gates.ts';
-import { managerSettings } from '../settings.ts';
+import { allFeatureGates, featureGates } from '../configuration/feature-gates.ts';
+import { managerSettings } from '../configuration/settings.ts';
 import { webhookConfigurations, webhookServiceName } from '../webhooks/configurations.ts';
 import { readEnvironment } from './environment.ts';
 import { daemonRbac, managerRbac, type RbacObject } from './rbac.ts';

@@ -1,17 +1,17 @@
 /** Kinds whose versions differ in more than their name, and the conversion of objects of all kinds. */
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { badRequest } from '@kruise/machinery/status';
-import { cloneSetConversion } from './cloneset.ts';
-import { containerRecreateRequestConversion } from './containerrecreaterequest.ts';
+import { cloneSetConversion } from '../cloneset/conversion.ts';
+import { containerRecreateRequestConversion } from '../containerrecreaterequest/conversion.ts';
+import { daemonSetConversion } from '../daemonset/conversion.ts';
+import { persistentPodStateConversion } from '../persistentpodstate/conversion.ts';
+import { podUnavailableBudgetConversion } from '../podunavailablebudget/conversion.ts';
+import { resourceDistributionConversion } from '../resourcedistribution/conversion.ts';
+import { sidecarSetConversion } from '../sidecarset/conversion.ts';
+import { statefulSetConversion } from '../statefulset/conversion.ts';
+import { unitedDeploymentConversion } from '../uniteddeployment/conversion.ts';
+import { workloadSpreadConversion } from '../workloadspread/conversion.ts';
 import type { KindConversion } from './conversion.ts';
-import { daemonSetConversion } from './daemonset.ts';
-import { persistentPodStateConversion } from './persistentpodstate.ts';
-import { podUnavailableBudgetConversion } from './podunavailablebudget.ts';
-import { resourceDistributionConversion } from './resourcedistribution.ts';
-import { sidecarSetConversion } from './sidecarset.ts';
-import { statefulSetConversion } from './statefulset.ts';
-import { unitedDeploymentConversion } from './uniteddeployment.ts';
-import { workloadSpreadConversion } from './workloadspread.ts';
 
 export const conversions: readonly KindConversion[] = [
   cloneSetConversion,

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { apiVersionOf, type Kind, type ObjectOf } from '@kruise/schema/kind';
-import { typed } from '../typed.ts';
+import { typed } from '../webhooks/typed.ts';
 
 /** A kind in two versions, and the conversion in both directions. */
 export type KindConversion = {

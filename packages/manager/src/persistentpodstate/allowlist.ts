@@ -2,7 +2,7 @@
 import { persistentPodStateWhiteListKey } from '@kruise/api/kruise/well-known';
 import type { Caches } from '@kruise/client/informer';
 import { groupOf } from '@kruise/schema/kind';
-import { type KindName, kindNameIn, listIn, membersOf, readConfigured } from '../kruise-configuration.ts';
+import { type KindName, kindNameIn, listIn, membersOf, readConfigured } from '../configuration/kruise-configuration.ts';
 
 type Reference = { readonly apiVersion: string; readonly kind: string };
 

@@ -5,8 +5,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
 import type { SidecarContainer, SidecarSet, SidecarSetSpec } from '@kruise/api/kruise/sidecarset';
 import { instantOf } from '@kruise/values/time';
-import { defaultSidecarSet } from '../webhooks/sidecarset/default.ts';
 import { withSidecarsOf } from './inject.ts';
+import { defaultSidecarSet } from './webhook/default.ts';
 
 const now = instantOf(2026, 1, 1);
 const side = (more: object = {}) => ({ name: 'side', image: 'side:v1', ...more }) as SidecarContainer;

@@ -3,7 +3,7 @@ import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isPodReady } from '@kruise/machinery/pods';
-import { memoizeByObject } from '../memoize-by-object.ts';
+import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
 import { isHotUpgraded, namesInPod, pairOf, workingPairOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 

@@ -16,9 +16,9 @@ import { isNotFound } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
 import { formatTime, type Instant, instantOf } from '@kruise/values/time';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { allFeatureGates, type FeatureGates, featureGates } from '../feature-gates.ts';
+import { allFeatureGates, type FeatureGates, featureGates } from '../configuration/feature-gates.ts';
+import { managerSettings } from '../configuration/settings.ts';
 import { runManager } from '../manager.ts';
-import { managerSettings } from '../settings.ts';
 
 export type TestCluster = {
   readonly client: Client;

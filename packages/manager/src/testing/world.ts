@@ -7,7 +7,7 @@ import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
 import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
 import { formatTime, type Instant } from '@kruise/values/time';
-import { podType } from '../patch-pod.ts';
+import { podType } from '../workload/patch-pod.ts';
 
 /** Objects by kind and name. */
 export type Objects = Map<string, KubernetesObject>;

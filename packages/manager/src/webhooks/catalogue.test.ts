@@ -4,8 +4,8 @@ import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { featureGates } from '../feature-gates.ts';
-import { managerSettings } from '../settings.ts';
+import { featureGates } from '../configuration/feature-gates.ts';
+import { managerSettings } from '../configuration/settings.ts';
 import { webhooksFor } from './catalogue.ts';
 
 const pathsWith = ({ podWebhook = true, isServed = true } = {}) => {

@@ -10,7 +10,7 @@ import {
 import type { WebhookClientConfig } from '@kruise/api/admissionregistration/webhook-client';
 import { deleteProtectionLabel } from '@kruise/api/kruise/well-known';
 import type { Client } from '@kruise/client/client';
-import type { ManagerSettings } from '../settings.ts';
+import type { ManagerSettings } from '../configuration/settings.ts';
 import { type WebhookEntry, webhookCatalogue } from './catalogue.ts';
 
 export const mutatingConfigurationName = 'kruise-mutating-webhook-configuration';

@@ -20,9 +20,9 @@ import type { Kind } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
-import type { ManagerSettings } from '../settings.ts';
-import { typed, withDefaults } from '../typed.ts';
+import type { ManagerSettings } from '../configuration/settings.ts';
 import { createStatusUpdater, type StatusUpdater } from './status-updater.ts';
+import { typed, withDefaults } from './typed.ts';
 
 /** The event source of webhooks. Only budgets record events. */
 export const budgetEventSource = 'pub-controller';

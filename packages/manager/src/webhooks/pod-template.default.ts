@@ -12,7 +12,7 @@ import type { Volume } from '@kruise/api/core/volume';
 import { defaultVolume } from '@kruise/api/core/volume.default';
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
-import type { FeatureGates } from '../feature-gates.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
 
 const templates = codecOf(podTemplateSpec);
 const claims = codecOf(persistentVolumeClaim.root);

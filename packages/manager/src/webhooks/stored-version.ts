@@ -1,7 +1,7 @@
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { convertObject } from '../conversion/catalogue.ts';
-import { typed } from '../typed.ts';
+import { typed } from './typed.ts';
 
 /** Converts an object to the storage version of its kind, if it was sent in another version. */
 export function inStoredVersion<K extends Kind>(stored: K, older: Kind, object: unknown): ObjectOf<K> {

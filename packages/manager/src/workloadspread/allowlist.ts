@@ -2,7 +2,14 @@
 import { workloadSpreadWhiteListKey } from '@kruise/api/kruise/well-known';
 import type { Caches } from '@kruise/client/informer';
 import { groupOf } from '@kruise/schema/kind';
-import { type KindName, kindNameIn, listIn, membersOf, readConfigured, textIn } from '../kruise-configuration.ts';
+import {
+  type KindName,
+  kindNameIn,
+  listIn,
+  membersOf,
+  readConfigured,
+  textIn,
+} from '../configuration/kruise-configuration.ts';
 
 export type CustomWorkload = KindName & {
   /** Intermediate owners between such a workload and its Pods, like the ReplicaSets of Deployments. */

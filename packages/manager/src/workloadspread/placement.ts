@@ -3,8 +3,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import { matchedWorkloadSpreadAnnotation } from '@kruise/api/kruise/well-known';
 import { stringify } from '@kruise/values/go-json';
 import { ParseError } from '@kruise/values/parse-error';
-import { membersOf, textIn } from '../kruise-configuration.ts';
-import { memoizeByObject } from '../memoize-by-object.ts';
+import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
+import { membersOf, textIn } from '../configuration/kruise-configuration.ts';
 
 export type Placement = {
   /** The name of the WorkloadSpread. */

@@ -5,10 +5,10 @@
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import { sortByTemplate } from '@kruise/controlplane/controllers/deployment/replica-sets';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { templateHashLabel } from '@kruise/machinery/template-hash';
+import { sortByTemplate } from '@kruise/workload-kit/replica-sets';
 
 /** The version of all Pods where versions are not distinguished. */
 export const oneVersion = 'versionIgnored';

@@ -2,8 +2,8 @@
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
-import { containerHash } from './containers.ts';
-import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime-pod.ts';
+import { containerHash } from './containers/containers.ts';
+import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime/runtime-pod.ts';
 
 export type PodFixture = Partial<PodSpec> & {
   readonly metadata?: Partial<Pod['metadata']>;

@@ -1,8 +1,8 @@
 /** Kubelet metrics, under the metric names of Kubernetes. */
 import type { MetricRegistry } from '@kruise/client/metrics';
-import type { ContainerRole } from './containers.ts';
-import { isStaticPod } from './critical.ts';
-import type { PodWorker } from './pod-worker.ts';
+import { isStaticPod } from './admission/critical.ts';
+import type { ContainerRole } from './containers/containers.ts';
+import type { PodWorker } from './pods/pod-worker.ts';
 
 /** Recorder of kubelet metrics. */
 export type KubeletMetrics = {

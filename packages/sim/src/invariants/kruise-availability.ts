@@ -10,13 +10,13 @@ import type { DaemonSet } from '@kruise/api/kruise/daemonset';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
 import { inPlaceUpdateReadyCondition, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
 import type { ApiRequest } from '@kruise/client/transport';
-import { updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { isConditionFalse } from '@kruise/machinery/conditions';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, readySince } from '@kruise/machinery/pods';
-import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/numbers';
+import { maxUnavailableOf } from '@kruise/manager/statefulset/numbers';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
+import { updateBudget } from '@kruise/workload-kit/daemonset/state';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
 import {

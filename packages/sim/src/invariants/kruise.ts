@@ -4,8 +4,8 @@ import { type CloneSet, cloneSet } from '@kruise/api/kruise/cloneset';
 import { type DaemonSet, daemonSet } from '@kruise/api/kruise/daemonset';
 import { type StatefulSet, statefulSet } from '@kruise/api/kruise/statefulset';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
-import { featureGates } from '@kruise/manager/feature-gates';
+import { featureGates } from '@kruise/manager/configuration/feature-gates';
+import { wantedOrdinals } from '@kruise/manager/statefulset/ordinals';
 import type { View } from '../view.ts';
 import type { ObservedRequest } from '../world.ts';
 

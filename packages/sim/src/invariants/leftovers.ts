@@ -11,7 +11,7 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
-import { shortHash } from '@kruise/manager/revision/pod-revision';
+import { shortHash } from '@kruise/manager/workload/revision/pod-revision';
 import type { View } from '../view.ts';
 import { type KruiseWorkload, kruiseWorkloads } from './kruise.ts';
 

@@ -11,7 +11,7 @@ import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
-import { isSpecifiedDelete } from '@kruise/manager/specified-delete';
+import { isSpecifiedDelete } from '@kruise/manager/workload/specified-delete';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';

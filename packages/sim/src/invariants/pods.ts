@@ -10,12 +10,12 @@ import {
   statefulSet as advancedStatefulSet,
 } from '@kruise/api/kruise/statefulset';
 import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
-import { type NodeSet, updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady, readySince } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import type { Instant } from '@kruise/values/time';
+import { type NodeSet, updateBudget } from '@kruise/workload-kit/daemonset/state';
 import type { View } from '../view.ts';
 import { type Invariant, invariant } from './invariant.ts';
 import { effectiveSpecs, ordinalOf, ordinalsOf } from './kruise.ts';

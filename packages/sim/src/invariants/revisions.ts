@@ -3,7 +3,7 @@ import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { pod } from '@kruise/api/core/pod';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { shortHash } from '@kruise/manager/revision/pod-revision';
+import { shortHash } from '@kruise/manager/workload/revision/pod-revision';
 import type { Invariant } from './invariant.ts';
 import { isFromManager } from './kruise.ts';
 import { activeByOwner } from './limits.ts';

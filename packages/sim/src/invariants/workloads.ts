@@ -11,14 +11,14 @@ import {
   statefulSet as advancedStatefulSet,
 } from '@kruise/api/kruise/statefulset';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
-import { updateBudget } from '@kruise/controlplane/controllers/daemonset/state';
 import { isConditionFalse } from '@kruise/machinery/conditions';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady, readySince } from '@kruise/machinery/pods';
-import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/numbers';
+import { maxUnavailableOf } from '@kruise/manager/statefulset/numbers';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
+import { updateBudget } from '@kruise/workload-kit/daemonset/state';
 import type { Invariant } from './invariant.ts';
 import { effectiveSpecs, ordinalOf, ordinalsOf } from './kruise.ts';
 import { activeByOwner, ceiling, floor } from './limits.ts';

@@ -4,7 +4,7 @@ import { validatingWebhookConfiguration } from '@kruise/api/admissionregistratio
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { ApiRequest } from '@kruise/client/transport';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import type { FeatureGates } from '@kruise/manager/feature-gates';
+import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
 import { mutatingConfigurationName, validatingConfigurationName } from '@kruise/manager/webhooks/configurations';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { type Simulation, startSimulation } from '../simulation.ts';

@@ -6,8 +6,8 @@ import type { CreateAction, RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
-import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './history.ts';
 

@@ -24,9 +24,9 @@ import { type TimeZone, timeZone } from '@kruise/machinery/time-zone';
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { missedRuns } from '@kruise/workload-kit/schedule/missed-runs';
+import { formatInZone } from '@kruise/workload-kit/schedule/zoned-time';
 import { type Active, deriveHistory, type Observed, outdatedJobs } from './history.ts';
-import { missedRuns } from './missed-runs.ts';
-import { formatInZone } from './zoned-time.ts';
 
 /** Tolerance for clock skew: a reconcile that is slightly late still finds the run. */
 const clockSkewMs = 100;

@@ -9,9 +9,9 @@ import type { Caches } from '@kruise/client/informer';
 import { type Key, referenceOf } from '@kruise/client/object-key';
 import { placementOf } from '@kruise/machinery/daemon-pods';
 import { selectorOf } from '@kruise/machinery/label-selector';
+import { failureEffects } from '@kruise/workload-kit/daemonset/ended-pods';
+import { mapNodeToSets, mapRevisionToSets } from '@kruise/workload-kit/daemonset/mappers';
 import { decide, type Observed } from './decide.ts';
-import { failureEffects } from './ended-pods.ts';
-import { mapNodeToSets, mapRevisionToSets } from './mappers.ts';
 
 /**
  * DaemonSet controller: keeps one Pod on every eligible node. The only state kept between reconciles is the backoff for

@@ -12,15 +12,15 @@ import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { createPod, deletePod } from '../pod-control.ts';
-import { reconcileIntervalFor } from '../reconcile-interval.ts';
-import { backOffKey, reportEndedPods } from './ended-pods.ts';
-import { hashOf, historyOf, pruneRevisionHistory } from './history.ts';
-import { type PodChanges, placePods } from './placement.ts';
-import { isUpdatedBy, podsByNode, podsFor } from './pods.ts';
-import { rollingUpdateStep } from './rolling-update.ts';
-import { type State, updateBudget } from './state.ts';
-import { statusOf } from './status.ts';
+import { backOffKey, reportEndedPods } from '@kruise/workload-kit/daemonset/ended-pods';
+import { hashOf, historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
+import { type PodChanges, placePods } from '@kruise/workload-kit/daemonset/placement';
+import { isUpdatedBy, podsByNode, podsFor } from '@kruise/workload-kit/daemonset/pods';
+import { rollingUpdateStep } from '@kruise/workload-kit/daemonset/rolling-update';
+import { type State, updateBudget } from '@kruise/workload-kit/daemonset/state';
+import { statusOf } from '@kruise/workload-kit/daemonset/status';
+import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
+import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 
 export type Observed = {
   readonly set: DaemonSet;

@@ -8,8 +8,8 @@ import { type Key, type KubernetesObject, keyOf, referenceOf } from '@kruise/cli
 import type { ObjectReader } from '@kruise/client/object-store';
 import { type LabelSelector, nothing, type Selector, selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
+import { isRolling } from '@kruise/workload-kit/replica-sets';
 import { decide, type Observed } from './decide.ts';
-import { isRolling } from './replica-sets.ts';
 
 /** Deployment controller: manages the ReplicaSets of each Deployment. */
 export const deploymentController = defineController({

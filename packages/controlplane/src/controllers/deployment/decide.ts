@@ -24,7 +24,7 @@ import {
   sortByTemplate,
   sumOfStatus,
   totalOf,
-} from './replica-sets.ts';
+} from '@kruise/workload-kit/replica-sets';
 import {
   atRevision,
   compareRevisions,

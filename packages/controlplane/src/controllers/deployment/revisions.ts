@@ -4,7 +4,7 @@ import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { templateHash, templateHashLabel } from '@kruise/machinery/template-hash';
 import { tryParseInteger } from '@kruise/values/go-integer';
-import { budgetOf, compareAges, replicasOf } from './replica-sets.ts';
+import { budgetOf, compareAges, replicasOf } from '@kruise/workload-kit/replica-sets';
 
 const revisionAnnotation = 'deployment.kubernetes.io/revision';
 const historyAnnotation = 'deployment.kubernetes.io/revision-history';

@@ -2,7 +2,7 @@
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import { type Action, record, update, withOutcomeEvents } from '@kruise/client/actions';
-import { isSameTemplate, withoutHash } from './replica-sets.ts';
+import { isSameTemplate, withoutHash } from '@kruise/workload-kit/replica-sets';
 import { annotationsAsOf, atRevision, previousRevision, revisionOf, rollbackOf, withoutRollback } from './revisions.ts';
 
 /** Rolls the Deployment back to the template of a revision. The rollback request is removed in any case. */

@@ -11,7 +11,7 @@ import {
   type Resize,
   replicasOf,
   totalOf,
-} from './replica-sets.ts';
+} from '@kruise/workload-kit/replica-sets';
 
 /** ReplicaSets of a Deployment whose new ReplicaSet exists. */
 export type WithNewSet = { readonly newSet: ReplicaSet; readonly oldSets: readonly ReplicaSet[] };

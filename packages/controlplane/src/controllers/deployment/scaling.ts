@@ -15,7 +15,7 @@ import {
   replicasOf,
   sumOfStatus,
   totalOf,
-} from './replica-sets.ts';
+} from '@kruise/workload-kit/replica-sets';
 import { desiredReplicasOf, maxReplicasOf } from './revisions.ts';
 
 /** Reports whether the Deployment was scaled since the size annotations of its ReplicaSets were written. */

@@ -2,7 +2,7 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
-import { allOf, budgetOf, type ReplicaSets, replicasOf, sumOfStatus, totalOf } from './replica-sets.ts';
+import { allOf, budgetOf, type ReplicaSets, replicasOf, sumOfStatus, totalOf } from '@kruise/workload-kit/replica-sets';
 
 type Conditions = readonly DeploymentCondition[];
 type Progress = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string };

@@ -7,7 +7,7 @@ import { createScaleTargets } from '@kruise/client/scale-targets';
 import { isSame } from '@kruise/machinery/json-value';
 import { type Selector, selectorOf } from '@kruise/machinery/label-selector';
 import { isPodReady } from '@kruise/machinery/pods';
-import { podsMatching } from '../pod-indexes.ts';
+import { podsMatching } from '@kruise/workload-kit/pod-indexes';
 import { decide, dependsOnWorkloads } from './decide.ts';
 import { staleDisruptionController } from './stale-target.ts';
 import { allWorkloads, knownWorkloads, workloadKinds } from './workloads.ts';

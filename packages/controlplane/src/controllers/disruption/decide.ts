@@ -9,8 +9,8 @@ import { isPodReady } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Instant, parseTime } from '@kruise/values/time';
+import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { goSelectorText } from '../go-selector-text.ts';
-import { reconcileIntervalFor } from '../reconcile-interval.ts';
 import type { Workloads } from './workloads.ts';
 
 export type Observed = {

@@ -7,7 +7,7 @@ import type { Key } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { isPodReady } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
-import { reconcileIntervalFor } from '../reconcile-interval.ts';
+import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { addressesOf, hasAddress, hostnameOf, isPublishable, portNumberOf } from '../service-endpoints/pod-endpoint.ts';
 import { withTriggerTime } from '../service-endpoints/trigger-times.ts';
 

@@ -7,8 +7,8 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isConditionTrue } from '@kruise/machinery/conditions';
-import { byNode } from '../pod-indexes.ts';
-import { reconcileIntervalFor } from '../reconcile-interval.ts';
+import { byNode } from '@kruise/workload-kit/pod-indexes';
+import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { hasSelector, podsOf, servicesAffectedBy, servicesOf } from '../service-endpoints/membership.ts';
 import { createTriggerTimes } from '../service-endpoints/trigger-times.ts';
 import { decide, defaultPerSlice, managedBy, type Observed, usesCpuShares } from './decide.ts';

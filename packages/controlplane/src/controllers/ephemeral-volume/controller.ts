@@ -2,7 +2,7 @@ import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { keyOf } from '@kruise/client/object-key';
-import { byClaim } from '../pod-indexes.ts';
+import { byClaim } from '@kruise/workload-kit/pod-indexes';
 import { decide } from './decide.ts';
 
 const hasEphemeralVolumes = ({ spec }: Pod) => spec?.volumes?.some(({ ephemeral }) => ephemeral) ?? false;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
 import { executeActions } from '../../testing/execute-actions.ts';
-import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decide } from './decide.ts';
 
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } as const;

@@ -9,7 +9,7 @@ import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targ
 import { parseSelector, type Selector } from '@kruise/machinery/label-selector';
 import { notFound } from '@kruise/machinery/status';
 import { errorText } from '@kruise/values/error-text';
-import { podsMatching } from '../pod-indexes.ts';
+import { podsMatching } from '@kruise/workload-kit/pod-indexes';
 import { boundsOf, decide, needsMetrics, type Observed, type Rescale, type Selection } from './decide.ts';
 import { type History, noHistory, withScaling } from './limits.ts';
 import { type MetricsSource, metricsApis } from './metrics-api.ts';

@@ -4,7 +4,7 @@ import type { Action } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { isPodReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { createPod, deletePod } from '../pod-control.ts';
+import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
 import { backoffMs, indexBackoffMs } from './backoff.ts';
 import { firstMissing, union } from './indexes.ts';
 import {

@@ -6,7 +6,7 @@ import type { CreateAction, PatchAction, UpdateAction } from '@kruise/client/act
 import type { Outcome } from '@kruise/client/execute';
 import { findCondition } from '@kruise/machinery/conditions';
 import { formatTime } from '@kruise/values/time';
-import { countActions } from '../../testing/summarize-actions.ts';
+import { countActions } from '@kruise/workload-kit/testing/summarize-actions';
 import { decide } from './decide.ts';
 import { jobOf, now, podOf, type Shape, secondsAgo } from './fixtures.ts';
 import { trackingFinalizer } from './job-pods.ts';

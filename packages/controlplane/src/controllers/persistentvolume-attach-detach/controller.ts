@@ -11,7 +11,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { podVolumeClaims } from '@kruise/machinery/pod-volume-claims';
 import { isPodFinished } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { byClaim, byNode } from '../pod-indexes.ts';
+import { byClaim, byNode } from '@kruise/workload-kit/pod-indexes';
 import { decide, idleOf, type Observed, type WantedVolume } from './decide.ts';
 
 const attachmentsByNode = ({ spec }: VolumeAttachment) => [spec.nodeName];

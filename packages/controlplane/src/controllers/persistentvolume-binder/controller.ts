@@ -11,7 +11,7 @@ import { defaultClass, defaultStorageClassAnnotations } from '@kruise/machinery/
 import { isPodFinished } from '@kruise/machinery/pods';
 import { isNotFound } from '@kruise/machinery/status';
 import { classOfClaim, classOfVolume, hasStorageClass } from '@kruise/machinery/volume-binding';
-import { byClaim as podsByClaim } from '../pod-indexes.ts';
+import { byClaim as podsByClaim } from '@kruise/workload-kit/pod-indexes';
 import { chooseVolume } from './choose-volume.ts';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import { decideVolume, isReleased, type VolumeObserved } from './decide-volume.ts';

@@ -4,8 +4,8 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Decision } from '@kruise/client/controller';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
-import { summarizeActions } from '../../testing/summarize-actions.ts';
 import type { ClaimStatus } from './bind.ts';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
 import { objectAfter } from '../../testing/execute-actions.ts';
-import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decideVolume } from './decide-volume.ts';
 import { boundByController, claimWith, theClaim, volumeWith } from './fixtures.ts';
 

@@ -4,7 +4,7 @@ import type { Client } from '@kruise/client/client';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
-import { byClaim } from '../pod-indexes.ts';
+import { byClaim } from '@kruise/workload-kit/pod-indexes';
 import { decide, isReadyForRemoval, isUsed, type Observed } from './decide.ts';
 
 /** PVC protection controller: prevents the deletion of PVCs that Pods use. */

@@ -6,7 +6,7 @@ import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { isNotFound } from '@kruise/machinery/status';
 import { mapConcurrently } from '@kruise/values/map-concurrently';
-import { byNode } from '../pod-indexes.ts';
+import { byNode } from '@kruise/workload-kit/pod-indexes';
 import { isForced, isOutOfService, isStranded, lastStatus, type Removal, surplusOf } from './decide.ts';
 
 const uses = [node, pod];

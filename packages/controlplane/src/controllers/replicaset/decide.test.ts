@@ -7,8 +7,8 @@ import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { failure, forbidden, StatusError } from '@kruise/machinery/status';
 import { formatTime, parseTime } from '@kruise/values/time';
+import { countActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
-import { countActions } from '../../testing/summarize-actions.ts';
 import { decide, type Observed } from './decide.ts';
 
 const now = parseTime('2026-01-01T00:00:00Z');

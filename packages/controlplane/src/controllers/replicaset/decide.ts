@@ -9,8 +9,8 @@ import { rankByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodActive, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { createPod, deletePod } from '../pod-control.ts';
-import { reconcileIntervalFor } from '../reconcile-interval.ts';
+import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
+import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { statusOf } from './status.ts';
 
 export type Observed = {

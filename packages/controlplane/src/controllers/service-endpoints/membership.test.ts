@@ -5,7 +5,7 @@ import { type Service, service } from '@kruise/api/core/service';
 import type { Caches, Change } from '@kruise/client/informer';
 import { createObjectStore } from '@kruise/client/object-store';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { podsMatching } from '../pod-indexes.ts';
+import { podsMatching } from '@kruise/workload-kit/pod-indexes';
 import { podsOf, servicesAffectedBy } from './membership.ts';
 
 type Labels = Record<string, string>;

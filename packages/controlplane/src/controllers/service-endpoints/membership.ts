@@ -6,7 +6,7 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { type Selector, selectorOfLabels } from '@kruise/machinery/label-selector';
 import { isPodReady } from '@kruise/machinery/pods';
-import { labelId, podsMatching } from '../pod-indexes.ts';
+import { labelId, podsMatching } from '@kruise/workload-kit/pod-indexes';
 
 /** Reports whether a Service has a selector; otherwise its endpoints are managed by users. */
 export function hasSelector({ spec }: Service): boolean {

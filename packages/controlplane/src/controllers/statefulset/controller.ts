@@ -7,8 +7,8 @@ import { defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
 import { selectorOf } from '@kruise/machinery/label-selector';
+import { mapPodNameToSets, mapPvcToSets } from '@kruise/workload-kit/statefulset/mappers';
 import { decide, type Observed } from './decide.ts';
-import { mapPodNameToSets, mapPvcToSets } from './mappers.ts';
 
 export const statefulSetController = defineController({
   for: statefulSet,

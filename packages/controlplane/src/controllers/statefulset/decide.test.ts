@@ -4,8 +4,8 @@ import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CreateAction, PatchAction, RecordAction, UpdateAction } from '@kruise/client/actions';
 import { formatTime } from '@kruise/values/time';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
-import { summarizeActions } from '../../testing/summarize-actions.ts';
 import { decide, type Observed } from './decide.ts';
 import {
   claimOf,

@@ -17,9 +17,9 @@ import { findRevisionsToPrune, planRevision, podTemplateOf } from '@kruise/machi
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
-import { reconcileIntervalFor, shortLivedPodIntervalFor } from '../reconcile-interval.ts';
-import { contentOf, revisionActions } from './history.ts';
-import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
+import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/workload-kit/reconcile-interval';
+import { contentOf, revisionActions } from '@kruise/workload-kit/statefulset/history';
+import { memberOf, ordinalOf, ordinalsOf } from '@kruise/workload-kit/statefulset/identity';
 import {
   creation,
   type Member,
@@ -28,7 +28,7 @@ import {
   repair,
   type Step,
   updateCondemnedOwners,
-} from './member-steps.ts';
+} from '@kruise/workload-kit/statefulset/member-steps';
 import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
 
 export type Observed = {

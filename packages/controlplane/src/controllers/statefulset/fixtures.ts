@@ -6,8 +6,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 import { newRevision, podTemplateData } from '@kruise/machinery/controller-revision';
 import { formatTime, instantOf } from '@kruise/values/time';
+import { memberOf } from '@kruise/workload-kit/statefulset/identity';
 import type { Observed } from './decide.ts';
-import { memberOf } from './identity.ts';
 
 export const now = instantOf(2026, 1, 1, 12);
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { controllerReference, ownerReference } from '@kruise/machinery/owner-references';
-import { summarizeActions } from '../../testing/summarize-actions.ts';
+import { hasOtherController, isAwaitingDeletion, wantedOwners } from '@kruise/workload-kit/statefulset/pvc-retention';
+import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import { decide } from './decide.ts';
 import { claimOf, now, observedOf, podOf, withClaims } from './fixtures.ts';
-import { hasOtherController, isAwaitingDeletion, wantedOwners } from './pvc-retention.ts';
 
 type Retention = 'Retain' | 'Delete';
 const setWith = (whenDeleted: Retention, whenScaled: Retention, replicas = 1) =>

@@ -5,7 +5,7 @@ import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
-import { byNode } from '../pod-indexes.ts';
+import { byNode } from '@kruise/workload-kit/pod-indexes';
 import { decide, type Observed } from './decide.ts';
 
 /**

@@ -5,9 +5,9 @@ import type { Eviction } from '@kruise/api/policy/eviction';
 import { type AdmissionDecision, type AdmissionRequestFor, allow, type Webhook } from '@kruise/client/webhook';
 import { StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
+import { spendBudget } from '../../podunavailablebudget/webhook/pod.ts';
+import { releaseOnDeletion } from '../../workloadspread/webhook/pod/release.ts';
 import { handler, refuse, type WebhookContext } from '../context.ts';
-import { spendBudget } from './unavailable-budget.ts';
-import { releaseOnDeletion } from './workload-spread/release.ts';
 
 /** An operation on an existing Pod. */
 export type PodOperation = {

@@ -8,15 +8,15 @@ import { StatusError } from '@kruise/machinery/status';
 import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import type { Kind } from '@kruise/schema/kind';
 import { ParseError } from '@kruise/values/parse-error';
+import { withLaunchBarriers } from '../../container-launch-priority/pod-webhook.ts';
+import { withoutLivenessProbes } from '../../enhanced-liveness/pod-webhook.ts';
+import { withFormerTopology } from '../../persistentpodstate/webhook/pod.ts';
+import { withMarkedProbes } from '../../podprobemarker/webhook/pod.ts';
+import { withRelatedBudget } from '../../podunavailablebudget/webhook/related-budget.ts';
+import { withSidecars } from '../../sidecarset/webhook/pod.ts';
+import { withReadinessGate } from '../../workload/readiness/readiness-gate.ts';
+import { withAssignedSubset } from '../../workloadspread/webhook/pod/allocate.ts';
 import { handler, refuse, type WebhookContext } from '../context.ts';
-import { withoutLivenessProbes } from './enhanced-liveness.ts';
-import { withLaunchBarriers } from './launch-priority.ts';
-import { withMarkedProbes } from './marked-probes.ts';
-import { withFormerTopology } from './persistent-state.ts';
-import { withReadinessGate } from './readiness-gate.ts';
-import { withRelatedBudget } from './related-budget.ts';
-import { withSidecars } from './sidecars.ts';
-import { withAssignedSubset } from './workload-spread/allocate.ts';
 
 /** A step of the mutation of a new Pod. Each step gets the result of the previous one. */
 type Step = {

@@ -4,9 +4,9 @@
  */
 import type { CpuUsage, MemoryUsage, NetworkInterfaceUsage, NetworkUsage } from '../../cri/messages.ts';
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
-import { cgroupParentOf } from '../linux-resources.ts';
-import { newestOf } from '../runtime-pod.ts';
-import { podUidLabel } from '../sandbox-config.ts';
+import { cgroupParentOf } from '../containers/linux-resources.ts';
+import { podUidLabel } from '../containers/sandbox-config.ts';
+import { newestOf } from '../runtime/runtime-pod.ts';
 import { createSamples, type MetricInfo } from './samples.ts';
 import type { KubeletView } from './view.ts';
 

@@ -3,8 +3,8 @@ import type { Status } from '@kruise/api/meta/status';
 import { acceptPortForward, portsOf } from '@kruise/client/streaming/port-forward';
 import { acceptRemoteCommand, type RemoteCommand } from '@kruise/client/streaming/remote-command';
 import { type Upgrade, UpgradeRejectedError } from '@kruise/client/streaming/upgrade';
-import { descriptionOf } from '../runtime-error.ts';
-import { newestOf } from '../runtime-pod.ts';
+import { descriptionOf } from '../runtime/runtime-error.ts';
+import { newestOf } from '../runtime/runtime-pod.ts';
 import { KubeletError, type KubeletView, targetOf } from './view.ts';
 
 /** A streaming request. */

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { Pod } from '@kruise/api/core/pod';
 import { scrape } from '@kruise/client/metrics';
 import type { Upgrade } from '@kruise/client/streaming/upgrade';
-import type { PodWorker } from '../pod-worker.ts';
+import type { PodWorker } from '../pods/pod-worker.ts';
 import { cadvisorMetrics } from './cadvisor-metrics.ts';
 import { attach, type CommandRequest, exec, portForward, runOnce } from './commands.ts';
 import { readLog } from './logs.ts';

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import type { ContainerStatus } from '@kruise/api/core/pod';
 import { type Instant, parseTime } from '@kruise/values/time';
 import type { LogEntry } from '../../cri/runtime.ts';
-import { findContainer } from '../containers.ts';
-import { descriptionOf } from '../runtime-error.ts';
+import { findContainer } from '../containers/containers.ts';
+import { descriptionOf } from '../runtime/runtime-error.ts';
 import { KubeletError, type KubeletView } from './view.ts';
 
 type LogOptions = {

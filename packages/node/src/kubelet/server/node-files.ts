@@ -1,6 +1,6 @@
 /** Node files of the kubelet API: system logs and container checkpoints. */
 import { Readable } from 'node:stream';
-import { newestOf } from '../runtime-pod.ts';
+import { newestOf } from '../runtime/runtime-pod.ts';
 import { KubeletError, type KubeletView, targetOf } from './view.ts';
 
 const logDirectory = '/var/log';

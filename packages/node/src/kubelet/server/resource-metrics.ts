@@ -1,7 +1,7 @@
 /** Resource metrics of `/metrics/resource`, which metrics-server scrapes. Samples carry their timestamps. */
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
-import { newestOf } from '../runtime-pod.ts';
-import { podUidLabel } from '../sandbox-config.ts';
+import { podUidLabel } from '../containers/sandbox-config.ts';
+import { newestOf } from '../runtime/runtime-pod.ts';
 import { createSamples, type MetricInfo } from './samples.ts';
 import { totalOf } from './summary.ts';
 import type { KubeletView } from './view.ts';

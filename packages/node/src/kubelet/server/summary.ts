@@ -11,9 +11,9 @@ import type {
   SwapUsage,
 } from '../../cri/messages.ts';
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
-import type { PodWorker } from '../pod-worker.ts';
-import { newestOf } from '../runtime-pod.ts';
-import { logDirectoryOf, podUidLabel } from '../sandbox-config.ts';
+import { logDirectoryOf, podUidLabel } from '../containers/sandbox-config.ts';
+import type { PodWorker } from '../pods/pod-worker.ts';
+import { newestOf } from '../runtime/runtime-pod.ts';
 import type { KubeletView } from './view.ts';
 
 /** Capacity and free space of a disk. */

@@ -3,9 +3,9 @@ import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { NodeRuntime } from '../../cri/runtime.ts';
-import type { Observations } from '../eviction.ts';
-import type { PodWorker } from '../pod-worker.ts';
-import type { NodeSettings } from '../sandbox-config.ts';
+import type { NodeSettings } from '../containers/sandbox-config.ts';
+import type { Observations } from '../eviction/eviction.ts';
+import type { PodWorker } from '../pods/pod-worker.ts';
 
 /** Kubelet state that the API serves. */
 export type KubeletView = {

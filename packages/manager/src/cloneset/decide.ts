@@ -1,0 +1,250 @@
+/** CloneSet reconciler: keeps the Pods at the desired number of replicas and at the desired template. */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import { inPlaceBeforeSurgeAnnotation, reportRolloutBlockersAnnotation } from '@kruise/api/kruise/well-known';
+import { type Action, isBeingDeleted, patch, remove, update as write } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import type { Outcome } from '@kruise/client/execute';
+import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
+import { claimsOf } from '@kruise/machinery/claims';
+import { findCondition } from '@kruise/machinery/conditions';
+import { findRevisionsToPrune, planRevision } from '@kruise/machinery/controller-revision';
+import { isSame } from '@kruise/machinery/json-value';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { withoutOwner } from '@kruise/machinery/owner-references';
+import { isPodActive } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
+import type { ManagerSettings } from '../configuration/settings.ts';
+import { permissionsBy } from '../workload/inplace/permission.ts';
+import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
+import { isAvailable, secondsUntilNextIsAvailable } from '../workload/pod-availability.ts';
+import { hashLabels, revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { isSpecifiedDelete } from '../workload/specified-delete.ts';
+import { blockersOf, stuckEvent } from './blockers.ts';
+import { ownerOf } from './instances.ts';
+import { replicasOf } from './numbers.ts';
+import { preDownloadImages } from './pre-download.ts';
+import { revisionContent, writeRevision } from './revisions.ts';
+import { scale } from './scale.ts';
+import { nameOf, type State } from './state.ts';
+import { statusOf, withCondition, withProgress } from './status.ts';
+import { update } from './update.ts';
+import { taskOf } from './update-pod.ts';
+import { usableVolumeClaims } from './volume-claims.ts';
+
+export type Observed = {
+  readonly cloneSet: CloneSet;
+  /** Pods that the CloneSet controls. */
+  readonly pods: readonly Pod[];
+  /** PVCs that the CloneSet controls. */
+  readonly claims: readonly PersistentVolumeClaim[];
+  /** Revisions of the CloneSet, from the oldest to the newest. */
+  readonly revisions: readonly ControllerRevision[];
+  /** Finds a revision by name in the CloneSet's namespace, whatever its owner. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+  readonly nodeLabels: State['nodeLabels'];
+  readonly imagePullJobs: State['imagePullJobs'];
+  readonly findBudget: State['findBudget'];
+};
+
+export function decide(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+): Decision<CloneSetStatus> {
+  const { cloneSet } = observed;
+  const { state, plan, released, claims } = deriveState(observed, settings, now, refused);
+  const upkeep = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
+
+  const counts = statusOf(state, plan.collisionCount);
+  const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, counts, now);
+  const cleanup = [...pruneRevisionHistory(state), ...preDownloadImages(state)];
+  const minIntervalMs = minIntervalMsFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)));
+  if (isBeingDeleted(cloneSet)) return { actions: [...upkeep, ...cleanup], status, minIntervalMs };
+
+  const scaling = scale(state);
+  const updating = update(state);
+  // A decision about Pods that are about to change would be stale by the time it is executed.
+  const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
+  // A change of the spec enqueues every watcher: it waits until there is nothing else to change.
+  const isSettled = steps.length === 0 && isSame(status, cloneSet.status);
+  const found = withFault(status, updating.fault, now);
+  const statusWrites = steps.length > 0 ? writeStatusEarly(cloneSet, found) : [];
+  return {
+    actions: [...upkeep, ...statusWrites, ...steps, ...cleanup, ...(isSettled ? prunePodsToDelete(state) : [])],
+    // Pods that cannot be created, for example because of a quota, must not block the update of existing Pods.
+    ...(scaling.changesPods ? { fallbackActions: updating.actions } : {}),
+    events: hasJustExceededDeadline(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(state))] : [],
+    status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
+    minIntervalMs,
+    ...earliestRequeue(
+      progressSeconds,
+      scaling.changesPods ? undefined : updating.requeueAfterSeconds,
+      secondsUntilNextIsAvailable(state.pods, cloneSet.spec.minReadySeconds ?? 0, now),
+    ),
+  };
+}
+
+/**
+ * Returns the minimum interval between two reconciles. A reconcile visits every Pod, which takes about ten microseconds
+ * each, and thousands of Pods that start or stop change many times a second. The interval is the cost of five
+ * reconciles, so that one reconcile covers many changes. Missing Pods count as well: every reconcile builds them again,
+ * though none of them may be admitted.
+ */
+function minIntervalMsFor(podCount: number): number {
+  return Math.min(Math.floor(podCount / podsPerIntervalMs), maxIntervalMs);
+}
+
+const podsPerIntervalMs = 20;
+const maxIntervalMs = 400;
+
+/**
+ * Writes the status under a new spec before any Pod is changed. A client that sees a Pod change must not read a
+ * CloneSet status that is complete for the previous generation.
+ */
+function writeStatusEarly(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[] {
+  const { observedGeneration } = cloneSet.status ?? {};
+  if (observedGeneration === undefined || observedGeneration === status.observedGeneration) return [];
+  const reported: CloneSet = { ...cloneSet, status };
+  return [{ ...write(reported), subresource: 'status' }];
+}
+
+/**
+ * Reports whether the rollout has just exceeded its deadline: once for each time, and only with the opt-in annotation.
+ */
+function hasJustExceededDeadline({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
+  if (metadata.annotations?.[reportRolloutBlockersAnnotation] !== 'true') return false;
+  const isDeadlineExceeded = (each: CloneSetStatus | undefined) =>
+    findCondition(each?.conditions, 'Progressing')?.reason === 'ProgressDeadlineExceeded';
+  return isDeadlineExceeded(status) && !isDeadlineExceeded(previous);
+}
+
+/** Derives the state of a reconcile: the Pods and PVCs that count, and the update revision. */
+export function deriveState(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+) {
+  const { cloneSet, revisions } = observed;
+  const selector = selectorOf(cloneSet.spec.selector);
+  const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
+    selector.matches(metadata.labels),
+  );
+  const claims = usableVolumeClaims(cloneSet, observed);
+  const plan = planRevision(ownerOf(cloneSet), {
+    history: revisions,
+    content: revisionContent(cloneSet),
+    collisionCount: cloneSet.status?.collisionCount,
+    find: observed.findRevision,
+  });
+  const permissions = permissionsBy(refused);
+  const parts = { pods: claimed, claims: claims.kept, update: plan.update, permissions };
+  const state = buildState(observed, parts, settings, now);
+  return { state: state, plan, released, claims };
+}
+
+type Parts = Pick<State, 'pods' | 'claims' | 'update' | 'permissions'>;
+
+function buildState(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): State {
+  const { cloneSet, nodeLabels, imagePullJobs, findBudget } = observed;
+  const { spec, status } = cloneSet;
+  const { update } = parts;
+  const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
+  const current = observed.revisions.find((each) => nameOf(each) === status?.currentRevision) ?? update;
+  const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
+  const isUpdated = memoizeByPod((pod) => revisionLabels.isAt(pod, nameOf(update)));
+  const chosen = new Set(spec.scaleStrategy?.podsToDelete);
+  const state = {
+    settings,
+    now,
+    cloneSet,
+    ...parts,
+    revisions: [...known, update],
+    current,
+    revisionLabels,
+    nodeLabels,
+    imagePullJobs,
+    findBudget: findBudget,
+    isUpdated,
+    isUpdatedForScaling: (pod: Pod) =>
+      (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
+    isAvailable: memoizeByPod((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
+    isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
+    skipsSurge: false,
+  };
+  return { ...state, skipsSurge: canSkipSurge(state) };
+}
+
+/**
+ * Memoizes a predicate on Pods that a reconcile calls several times: thousands of Pods do not fit in the CPU caches.
+ */
+function memoizeByPod(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
+  const answers = new Map<Pod, boolean>();
+  return (pod) => {
+    let answer = answers.get(pod);
+    if (answer === undefined) answers.set(pod, (answer = test(pod)));
+    return answer;
+  };
+}
+
+/** Reports whether all Pods can be updated in place. A Pod that must be recreated is better replaced by a surge Pod. */
+function canSkipSurge(state: State): boolean {
+  const { cloneSet, update, isUpdated } = state;
+  if (cloneSet.metadata.annotations?.[inPlaceBeforeSurgeAnnotation] !== 'true') return false;
+  const task = taskOf(state, cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, update);
+  return task.policy !== 'ReCreate' && state.pods.every((pod) => isUpdated(pod) || task.specFor(pod) !== undefined);
+}
+
+/** Releases a Pod that the selector does not match any more. */
+function release({ metadata }: CloneSet) {
+  return (pod: Pod): Action => {
+    const { ownerReferences, resourceVersion } = pod.metadata;
+    return patch(pod, {
+      metadata: { resourceVersion, ownerReferences: withoutOwner(ownerReferences, metadata.uid ?? '') },
+    });
+  };
+}
+
+/** Removes deleted Pods from `podsToDelete`. */
+function prunePodsToDelete({ cloneSet, pods }: State): readonly Action[] {
+  const requested = cloneSet.spec.scaleStrategy?.podsToDelete ?? [];
+  const names = new Set(pods.map(({ metadata }) => metadata.name));
+  const podsToDelete = requested.filter((name) => names.has(name));
+  if (podsToDelete.length === requested.length) return [];
+  const { resourceVersion } = cloneSet.metadata;
+  const left = podsToDelete.length > 0 ? podsToDelete : null;
+  return [patch(cloneSet, { metadata: { resourceVersion }, spec: { scaleStrategy: { podsToDelete: left } } })];
+}
+
+function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: State): readonly Action[] {
+  const limit = cloneSet.spec.revisionHistoryLimit ?? 10;
+  if (revisions.length <= limit) return [];
+  const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
+  const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
+  const inUse = new Set([current, update, ...carried].map(nameOf));
+  return findRevisionsToPrune(revisions, { inUse, limit }).map(remove);
+}
+
+/** Sets the condition FailedUpdate where Pods cannot be updated. */
+function withFault(status: CloneSetStatus, fault: string | undefined, now: Instant): CloneSetStatus {
+  return fault ? withCondition(status, { type: 'FailedUpdate', status: 'True', message: fault }, now) : status;
+}
+
+/** Sets conditions for failed writes: the first error of creating or deleting Pods, or else of updating Pods. */
+function withFailures(
+  status: CloneSetStatus,
+  { failures }: Outcome,
+  scaling: ReadonlySet<Action>,
+  now: Instant,
+): CloneSetStatus {
+  return failures.reduce((reported, { action, error }) => {
+    const type = scaling.has(action) ? 'FailedScale' : 'FailedUpdate';
+    const message = error instanceof Error ? error.message : String(error);
+    return withCondition(reported, { type, status: 'True', message }, now);
+  }, status);
+}

@@ -1,0 +1,46 @@
+import { type Action, asOptional, remove } from '@kruise/client/actions';
+import { updateSpecOf } from '../workload/inplace/update-spec.ts';
+import { annotatedStrategy, minUpdatedReadyPods } from '../workload/pre-download/annotations.ts';
+import {
+  ignorePreDownload,
+  isPreDownloadSettled,
+  minimumReplicas,
+  preDownload,
+} from '../workload/pre-download/pre-download.ts';
+import { maxUnavailableOf, partitionOf } from './numbers.ts';
+import { replicasOf } from './ordinals.ts';
+import { nameOf, type State } from './state.ts';
+
+/** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
+export function preDownloadImages(state: State): readonly Action[] {
+  const { set, settings, current, update, imagePullJobs } = state;
+  if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
+  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => asOptional(remove(job)));
+  if (isPreDownloadSettled(update)) return [];
+  // Ready Pods at the update revision show that its images work.
+  const { status, metadata } = set;
+  const ready = status?.updateRevision === nameOf(update) ? (status.updatedReadyReplicas ?? 0) : 0;
+  if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
+  if (!isWorthwhile(state)) return [ignorePreDownload(update)];
+  return preDownload({
+    workload: set,
+    owner: set,
+    selector: set.spec.selector,
+    from: [current],
+    to: update,
+    strategy: annotatedStrategy(metadata.annotations),
+  });
+}
+
+/**
+ * Reports whether a pre-download pays off: not where Pods are recreated anyway, there are few Pods, or all are updated
+ * at once.
+ */
+function isWorthwhile({ set, settings, current, update }: State): boolean {
+  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
+  const { podUpdatePolicy = 'ReCreate' } = rollingUpdate ?? {};
+  const replicas = replicasOf(set);
+  if (type === 'OnDelete' || podUpdatePolicy === 'ReCreate' || replicas <= minimumReplicas) return false;
+  if (partitionOf(set) === 0 && maxUnavailableOf(set) >= replicas) return false;
+  return updateSpecOf(current, update, { gates: settings.gates }) !== undefined;
+}

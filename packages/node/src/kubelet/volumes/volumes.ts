@@ -1,0 +1,220 @@
+/**
+ * Volumes of one Pod on its node: mounted before its containers start, kept up to date, and unmounted after the Pod has
+ * terminated.
+ */
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Volume } from '@kruise/api/core/volume';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { FileStat, HostFiles } from '../../cri/runtime.ts';
+import type { DownwardContext } from '../containers/downward-api.ts';
+import type { Sources } from '../pods/sources.ts';
+import { podDirectory, privateMode, removePodDirectory } from './pod-directory.ts';
+import { type Content, contentOf, hasObjectContent, isSameContent } from './volume-content.ts';
+import { setVolumeGroup } from './volume-ownership.ts';
+import { nestedMountsOf, writePayload } from './volume-payload.ts';
+
+/** Host path of a mounted volume. */
+export type MountedVolume = { readonly path: string; readonly isReadOnly: boolean };
+
+/** Error of a volume that could not be mounted. */
+export class MountError extends Error {
+  override readonly name = 'MountError';
+  readonly volume: string;
+
+  constructor(volume: string, cause: Error) {
+    super(`MountVolume.SetUp failed for volume ${JSON.stringify(volume)} : ${cause.message}`, { cause });
+    this.volume = volume;
+  }
+}
+
+/** A PVC that has no volume to mount yet. That is not a failure: the kubelet waits for it without limit. */
+export class PersistentVolumeClaimNotReadyError extends Error {
+  override readonly name = 'ClaimNotReadyError';
+}
+
+/** Dependencies of volumes. */
+export type VolumeContext = {
+  readonly files: HostFiles;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sources: Pick<Sources, 'configMap' | 'secret' | 'claim' | 'volume'>;
+  /** Requests a token of the Pod's service account. */
+  readonly token: (
+    pod: Pod,
+    request: { readonly audience: string; readonly expirationSeconds: number },
+  ) => Promise<string>;
+  readonly rootDirectory: string;
+};
+
+/** Volumes of a Pod. */
+export type PodVolumes = {
+  /** Mounted volumes by name. */
+  readonly mounted: ReadonlyMap<string, MountedVolume>;
+  /** Mounts missing volumes and updates changed ones. Throws an AggregateError of `MountError`s. */
+  mount(pod: Pod, context: DownwardContext): Promise<ReadonlyMap<string, MountedVolume>>;
+  /** Removes everything that was mounted for the Pod. */
+  unmount(pod: Pod): Promise<void>;
+};
+
+/** Creates the volumes of a Pod. */
+export function createPodVolumes({ files, clock, random, sources, token, rootDirectory }: VolumeContext): PodVolumes {
+  const mounted = new Map<string, MountedVolume>();
+  const contents = new Map<string, Content>();
+
+  async function mountOne(pod: Pod, volume: Volume, context: DownwardContext): Promise<MountedVolume> {
+    const { namespace = '' } = pod.metadata;
+    const { fsGroup } = pod.spec?.securityContext ?? {};
+    const known = mounted.get(volume.name);
+    if (hasObjectContent(volume)) {
+      const path = pathOf(pod, pluginOf(volume), volume.name);
+      const content = await contentOf(pod, volume, context, {
+        configMap: (name) => sources.configMap(namespace, name),
+        secret: (name) => sources.secret(namespace, name),
+        token: (request) => token(pod, request),
+      });
+      if (!isSameContent(contents.get(volume.name), content)) {
+        await files.makeDirectory(parentOf(path), { mode: privateMode });
+        const nested = nestedMountsOf(pod, volume.name);
+        await writePayload(files, path, content, { now: clock.now(), random, group: fsGroup, nested });
+        contents.set(volume.name, content);
+      }
+      // The volume is read-only: a container that could write here could make the kubelet, as root, write elsewhere on
+      // the next update.
+      return known ?? { path, isReadOnly: true };
+    }
+    if (known) return known;
+    if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
+    if (volume.persistentVolumeClaim) {
+      const { claimName, readOnly } = volume.persistentVolumeClaim;
+      return mountPersistentVolumeClaim(pod, await getPersistentVolumeClaim(namespace, claimName), readOnly ?? false);
+    }
+    if (volume.ephemeral) {
+      const pvc = await getPersistentVolumeClaim(namespace, `${pod.metadata.name}-${volume.name}`);
+      checkOwner(pvc, pod);
+      return mountPersistentVolumeClaim(pod, pvc, false);
+    }
+    if (volume.emptyDir || !pluginOf(volume)) {
+      const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
+      // Same mode as a tmpfs root: all users may create files and delete their own.
+      const mode = volume.emptyDir?.medium === 'Memory' ? 0o1777 : 0o777;
+      await files.makeDirectory(parentOf(path), { mode: privateMode });
+      await files.makeDirectory(path, { mode });
+      if (fsGroup != null) await setVolumeGroup(files, path, { group: fsGroup, isReadOnly: false });
+      return { path, isReadOnly: false };
+    }
+    throw new Error('no volume plugin matched');
+  }
+
+  async function getPersistentVolumeClaim(namespace: string, name: string): Promise<PersistentVolumeClaim> {
+    const pvc = await sources.claim(namespace, name);
+    if (!pvc) throw new PersistentVolumeClaimNotReadyError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
+    return pvc;
+  }
+
+  async function mountPersistentVolumeClaim(
+    pod: Pod,
+    pvc: PersistentVolumeClaim,
+    isReadOnly: boolean,
+  ): Promise<MountedVolume> {
+    if (pvc.metadata.deletionTimestamp != null) throw new PersistentVolumeClaimNotReadyError('PVC is being deleted');
+    const volumeName = pvc.spec?.volumeName;
+    if (pvc.status?.phase !== 'Bound' || !volumeName) throw new PersistentVolumeClaimNotReadyError('PVC is not bound');
+    const found = await sources.volume(volumeName);
+    if (!found)
+      throw new PersistentVolumeClaimNotReadyError(`persistentvolume ${JSON.stringify(volumeName)} not found`);
+    const { hostPath, local } = found.spec ?? {};
+    if (hostPath) return { path: await checkedHostPath(hostPath), isReadOnly };
+    if (local) {
+      if (!(await files.stat(local.path))) throw new Error(`path ${JSON.stringify(local.path)} does not exist`);
+      const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
+      const onlyOnMismatch = fsGroupChangePolicy === 'OnRootMismatch';
+      if (fsGroup != null && !isReadOnly) {
+        await setVolumeGroup(files, local.path, { group: fsGroup, isReadOnly, onlyOnMismatch });
+      }
+      return { path: local.path, isReadOnly };
+    }
+    throw new Error(`no volume plugin matched`);
+  }
+
+  async function checkedHostPath({ path, type }: { readonly path: string; readonly type?: string | null }) {
+    if (!type) {
+      // The runtime requires the path to exist, and creates a directory for a missing path.
+      if (!(await files.stat(path))) await files.makeDirectory(path, { mode: 0o755 });
+      return path;
+    }
+    const found = await files.stat(path);
+    if (type === 'DirectoryOrCreate' && !found) await files.makeDirectory(path, { mode: 0o755 });
+    else if (type === 'FileOrCreate' && !found) await files.writeFile(path, '', { mode: 0o644, isNew: true });
+    else checkType(path, type, found);
+    return path;
+  }
+
+  const pathOf = (pod: Pod, plugin: string, name: string) =>
+    `${podDirectory(pod, rootDirectory)}/volumes/${plugin}/${name}`;
+
+  return {
+    mounted,
+    async mount(pod, context) {
+      const failures: MountError[] = [];
+      for (const volume of pod.spec?.volumes ?? []) {
+        try {
+          mounted.set(volume.name, await mountOne(pod, volume, context));
+        } catch (error) {
+          failures.push(new MountError(volume.name, error as Error));
+        }
+      }
+      if (failures.length > 0) throw new AggregateError(failures, 'some volumes could not be mounted');
+      return mounted;
+    },
+    async unmount(pod) {
+      mounted.clear();
+      contents.clear();
+      await removePodDirectory(files, podDirectory(pod, rootDirectory));
+    },
+  };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+/**
+ * Checks that the PVC of an ephemeral volume belongs to the Pod. A PVC of the same name may belong to another owner,
+ * whose data must not be used.
+ */
+function checkOwner(pvc: PersistentVolumeClaim, { metadata }: Pod): void {
+  const { name, namespace } = pvc.metadata;
+  if (controllerOf(pvc)?.uid === metadata.uid) return;
+  const owner = `${metadata.namespace}/${metadata.name}`;
+  throw new Error(`PVC ${namespace}/${name} was not created for pod ${owner} (pod is not owner)`);
+}
+
+const plugins: readonly (readonly [keyof Volume, string])[] = [
+  ['configMap', 'kubernetes.io~configmap'],
+  ['secret', 'kubernetes.io~secret'],
+  ['downwardAPI', 'kubernetes.io~downward-api'],
+  ['projected', 'kubernetes.io~projected'],
+];
+
+function pluginOf(volume: Volume): string {
+  return plugins.find(([field]) => volume[field])?.[1] ?? '';
+}
+
+const typeNames: { readonly [type: string]: readonly [FileStat['type'], string] } = {
+  Directory: ['directory', 'directory'],
+  DirectoryOrCreate: ['directory', 'directory'],
+  File: ['file', 'file'],
+  FileOrCreate: ['file', 'file'],
+  Socket: ['socket', 'socket file'],
+  CharDevice: ['characterDevice', 'character device'],
+  BlockDevice: ['blockDevice', 'block device'],
+};
+
+function checkType(path: string, type: string, found: FileStat | undefined): void {
+  const [wanted, name] = typeNames[type] ?? [];
+  if (!wanted || found?.type === wanted || found?.type === 'symlink') return;
+  throw new Error(`hostPath type check failed: ${path} is not a ${name}`);
+}
