@@ -104,7 +104,7 @@ function onlyValidating(
 function protecting(
   kind: string,
   make: WebhookEntry['make'],
-  { group = '', versions = ['v1'], path = `/validate-${kind}`, called: suffix = kind, resource = `${kind}s` } = {},
+  { group = '', versions = ['v1'], path = `/validate-${kind}`, suffix = kind, resource = `${kind}s` } = {},
 ): WebhookEntry {
   const isOn = ({ gates }: ManagerSettings) => gates.ResourcesDeletionProtection;
   const facts = { name: `v${suffix}.kb.io`, path, group, versions, resource };
