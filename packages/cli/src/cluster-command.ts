@@ -144,7 +144,7 @@ export async function runCluster(
   await pki.serviceAccountKey;
   const running: Running = {
     pid: process.pid,
-    begun: processStartTime(process.pid),
+    processStartTime: processStartTime(process.pid),
     server: url,
     startedAt: new Date().toISOString(),
     command: command.name,

@@ -43,7 +43,7 @@ export function resetDataDirectory(directory: DataDirectory): void {
 export type Running = {
   readonly pid: number;
   /** Start time of the process in kernel ticks: after a reboot another process may have the same pid. */
-  readonly begun?: string | undefined;
+  readonly processStartTime?: string | undefined;
   readonly server: string;
   readonly startedAt: string;
   readonly command: string;
@@ -61,7 +61,7 @@ export function runningCluster(directory: DataDirectory): Running | undefined {
     // A truncated file was written by a process that died while it wrote.
     return undefined;
   }
-  return isAlive(running.pid) && processStartTime(running.pid) === running.begun ? running : undefined;
+  return isAlive(running.pid) && processStartTime(running.pid) === running.processStartTime ? running : undefined;
 }
 
 /** Returns the start time of a process, where the system has /proc. */

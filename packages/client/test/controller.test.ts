@@ -199,7 +199,7 @@ test('a decision can set the minimum interval of its key', async () => {
     await cluster.client.patch(
       configMap,
       reference,
-      { data: { restMs: minIntervalMs }, metadata: { labels: { at: String(cluster.clock.now()) } } },
+      { data: { minIntervalMs }, metadata: { labels: { at: String(cluster.clock.now()) } } },
       { type: 'merge' },
     );
   }

@@ -21,14 +21,14 @@ async function recording(cluster: Cluster, client = cluster.client) {
   );
   const recordEvent = (message: string, more: Partial<NewEvent> = {}) =>
     recorder.record({ about, type: 'Normal', reason: 'Tested', message, ...more });
-  return { about, recorder, tell: recordEvent, errors, stop };
+  return { about, recorder, recordEvent, errors, stop };
 }
 
 const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
 
 test('an event has its object, reason, source and time', async () => {
   const cluster = await startCluster();
-  const { about, tell: recordEvent, recorder } = await recording(cluster);
+  const { about, recordEvent, recorder } = await recording(cluster);
   recordEvent('all is well');
   await recorder.flush();
   const [written] = await eventsOf(cluster);
@@ -53,8 +53,8 @@ test('an event has its object, reason, source and time', async () => {
 test('concurrent events of two recorders about one object are both written', async () => {
   const cluster = await startCluster();
   const [one, other] = [await recording(cluster), await recording(cluster)];
-  one.tell('one');
-  other.tell('other');
+  one.recordEvent('one');
+  other.recordEvent('other');
   await Promise.all([one.recorder.flush(), other.recorder.flush()]);
   assert.deepEqual((await eventsOf(cluster)).map(({ message }) => message).sort(), ['one', 'other']);
   assert.deepEqual([...one.errors, ...other.errors], []);
@@ -63,7 +63,7 @@ test('concurrent events of two recorders about one object are both written', asy
 
 test('a repeated event increments the count', async () => {
   const cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   for (let time = 0; time < 3; time++) {
     recordEvent('again');
     await recorder.flush();
@@ -80,7 +80,7 @@ test('a repeated event increments the count', async () => {
 
 test('the same event about two fields of an object is two events', async () => {
   const cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   recordEvent('Started', { fieldPath: 'spec.containers{a}' });
   recordEvent('Started', { fieldPath: 'spec.containers{b}' });
   await recorder.flush();
@@ -91,7 +91,7 @@ test('the same event about two fields of an object is two events', async () => {
 
 test('a counted event that was deleted is created again', async () => {
   const cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   recordEvent('again');
   await recorder.flush();
   await cluster.client.deleteCollection(event, { namespace: 'default' });
@@ -106,7 +106,7 @@ test('a counted event that was deleted is created again', async () => {
 
 test('the tenth and further events that differ only in their message are aggregated', async () => {
   const cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   for (let index = 1; index <= 15; index++) recordEvent(`number ${index}`);
   await recorder.flush();
   const events = await eventsOf(cluster);
@@ -118,7 +118,7 @@ test('the tenth and further events that differ only in their message are aggrega
 
 test('the spam filter limits an object to one event in five minutes', async () => {
   const cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   for (let index = 0; index < 100; index++) recordEvent('spam');
   await recorder.flush();
   const count = async () => (await eventsOf(cluster))[0]?.count;
@@ -136,7 +136,7 @@ test('the spam filter limits an object to one event in five minutes', async () =
 
 test('events of one object do not displace those of others', async () => {
   const cluster = await startCluster();
-  const { about, tell: recordEvent, recorder, errors } = await recording(cluster);
+  const { about, recordEvent, recorder, errors } = await recording(cluster);
   for (let index = 0; index < 5000; index++) recordEvent(`number ${index}`);
   recordEvent('another', { about: { ...about, metadata: { ...about.metadata, uid: 'another' } } });
   await recorder.flush();
@@ -154,7 +154,7 @@ test('an event has the time of its occurrence, not of its write', async () => {
     request: (request) =>
       request.method === 'POST' && refusals-- > 0 ? Promise.reject(internalError('later')) : transport.request(request),
   });
-  const { tell: recordEvent, recorder } = await recording(cluster, failing);
+  const { recordEvent, recorder } = await recording(cluster, failing);
   recordEvent('first');
   recordEvent('second');
   await cluster.advance(60);
@@ -166,7 +166,7 @@ test('an event has the time of its occurrence, not of its write', async () => {
 
 test('warnings are recorded after many normal events', async () => {
   const cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   for (let index = 0; index < 100; index++) recordEvent(`number ${index}`);
   recordEvent('no room', { type: 'Warning', reason: 'Failed' });
   await recorder.flush();
@@ -185,7 +185,7 @@ test('recording is retried in the background if the server fails', async () => {
       return transport.request(request);
     },
   });
-  const { tell: recordEvent, errors } = await recording(cluster, failing);
+  const { recordEvent, errors } = await recording(cluster, failing);
   recordEvent('patience');
   await cluster.advance(60);
   assert.deepEqual(
@@ -214,7 +214,7 @@ test('a rejected event is reported, unless its namespace is terminating or gone'
       throw new StatusError(refusals.shift()!);
     },
   });
-  const { tell: recordEvent, recorder, errors } = await recording(cluster, refusing);
+  const { recordEvent, recorder, errors } = await recording(cluster, refusing);
   for (const message of ['one', 'other', 'third']) recordEvent(message);
   await recorder.flush();
   assert.deepEqual(refusals, []);
@@ -227,7 +227,7 @@ test('a rejected event is reported, unless its namespace is terminating or gone'
 
 test('events of objects without uid are distinguished by name', async () => {
   const cluster = await startCluster();
-  const { about, tell: recordEvent, recorder } = await recording(cluster);
+  const { about, recordEvent, recorder } = await recording(cluster);
   for (const name of ['one', 'other']) recordEvent('here', { about: { ...about, metadata: { name } } });
   await recorder.flush();
   assert.deepEqual((await eventsOf(cluster)).map(({ involvedObject, count }) => [involvedObject.name, count]).sort(), [
@@ -240,7 +240,7 @@ test('events of objects without uid are distinguished by name', async () => {
 test('events beyond the queue limit are dropped and reported', async () => {
   const cluster = await startCluster();
   const stuck = createClient({ ...cluster.client.transport, request: () => new Promise(() => {}) });
-  const { about, tell: recordEvent, errors } = await recording(cluster, stuck);
+  const { about, recordEvent, errors } = await recording(cluster, stuck);
   for (let index = 0; index < 10_010; index++) {
     recordEvent('all is well', { about: { ...about, metadata: { ...about.metadata, uid: `number ${index}` } } });
   }

@@ -27,14 +27,14 @@ async function recording(cluster: Cluster, client = cluster.client) {
       controller: 'tester',
       ...more,
     });
-  return { regarding, recorder, tell: recordEvent, errors };
+  return { regarding, recorder, recordEvent, errors };
 }
 
 const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
 
 test('an event has its object, action, reason, source and time', async () => {
   await using cluster = await startCluster();
-  const { regarding, tell: recordEvent, recorder } = await recording(cluster);
+  const { regarding, recordEvent, recorder } = await recording(cluster);
   recordEvent('all is well', { related: regarding });
   await recorder.flush();
   const [written] = await eventsOf(cluster);
@@ -56,7 +56,7 @@ test('an event has its object, action, reason, source and time', async () => {
 
 test('a repeated event is a series, regardless of its note, and the second occurrence is written immediately', async () => {
   await using cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   recordEvent('once');
   await recorder.flush();
   await cluster.advance(1);
@@ -70,7 +70,7 @@ test('a repeated event is a series, regardless of its note, and the second occur
 
 test('the count of a series is written when it is finished', async () => {
   await using cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   for (let round = 0; round < 2; round++) recordEvent('again');
   await recorder.flush();
   for (let round = 0; round < 3; round++) recordEvent('again');
@@ -86,7 +86,7 @@ test('the count of a series is written when it is finished', async () => {
 
 test('events with another reason, action or object are separate', async () => {
   await using cluster = await startCluster();
-  const { tell: recordEvent, recorder } = await recording(cluster);
+  const { recordEvent, recorder } = await recording(cluster);
   const other = await cluster.client.get(namespace, { name: 'kube-system' });
   recordEvent('one');
   recordEvent('two', { reason: 'Other' });
@@ -104,7 +104,7 @@ test('an event that cannot be written is retried', async () => {
     ...transport,
     request: (request) => (isDown ? Promise.reject(internalError('down')) : transport.request(request)),
   });
-  const { tell: recordEvent, errors } = await recording(cluster, client);
+  const { recordEvent, errors } = await recording(cluster, client);
   recordEvent('at last');
   await cluster.advance(1);
   isDown = false;
@@ -118,7 +118,7 @@ test('an event that cannot be written is retried', async () => {
 
 test('a rejected event is dropped and reported', async () => {
   await using cluster = await startCluster();
-  const { tell: recordEvent, recorder, errors } = await recording(cluster);
+  const { recordEvent, recorder, errors } = await recording(cluster);
   recordEvent('nobody may say this', { reason: '' });
   await recorder.flush();
   assert.equal(errors.length, 1);

@@ -49,7 +49,7 @@ async function startCluster(count: number) {
     client,
     nodes,
     directory,
-    until: waitUntil,
+    waitUntil,
     run: (name: string, nodeName: string) =>
       client.create(podKind, {
         metadata: { name, namespace: 'default' },
@@ -70,7 +70,7 @@ test('nodes of one process run the Pods bound to them', async () => {
   await cluster.nodes.registered;
   const { items } = await cluster.client.list(nodeKind);
   assert.deepEqual(items.map(({ metadata }) => metadata.labels?.number).sort(), ['1', '2', '3']);
-  const ready = Promise.all(['a', 'b', 'c'].map((name) => cluster.until(name, isReady)));
+  const ready = Promise.all(['a', 'b', 'c'].map((name) => cluster.waitUntil(name, isReady)));
   await Promise.all([cluster.run('a', 'node-1'), cluster.run('b', 'node-2'), cluster.run('c', 'node-3')]);
   const addresses = (await ready).map((pod) => pod?.status?.podIP?.split('.')[2]);
   assert.deepEqual(addresses, ['1', '2', '3']);
@@ -79,14 +79,14 @@ test('nodes of one process run the Pods bound to them', async () => {
 test('a disconnected node keeps running and reports its status after the reconnect', async () => {
   await using cluster = await startCluster(1);
   await cluster.nodes.registered;
-  const ready = cluster.until('a', isReady);
+  const ready = cluster.waitUntil('a', isReady);
   await cluster.run('a', 'node-1');
   const before = await ready;
   await cluster.nodes.disconnect('node-1');
   await cluster.client.delete(podKind, { name: 'a', namespace: 'default' });
   const found = await cluster.client.get(podKind, { name: 'a', namespace: 'default' });
   assert.equal(found.status?.phase, 'Running');
-  const gone = cluster.until('a', (pod) => pod === undefined);
+  const gone = cluster.waitUntil('a', (pod) => pod === undefined);
   await cluster.nodes.start('node-1');
   await gone;
   assert.equal(before?.status?.containerStatuses?.[0]?.restartCount, 0);
@@ -95,11 +95,11 @@ test('a disconnected node keeps running and reports its status after the reconne
 test('Pods of a powered-off node restart with it', async () => {
   await using cluster = await startCluster(1);
   await cluster.nodes.registered;
-  const ready = cluster.until('a', isReady);
+  const ready = cluster.waitUntil('a', isReady);
   await cluster.run('a', 'node-1');
   await ready;
   await cluster.nodes.stop('node-1');
-  const restarted = cluster.until(
+  const restarted = cluster.waitUntil(
     'a',
     (pod) => isReady(pod) && pod?.status?.containerStatuses?.[0]?.restartCount === 1,
   );
@@ -115,7 +115,7 @@ test('Pods of a powered-off node restart with it', async () => {
 test('the API server reaches a kubelet without a socket', async () => {
   await using cluster = await startCluster(1);
   await cluster.nodes.registered;
-  const ready = cluster.until('a', isReady);
+  const ready = cluster.waitUntil('a', isReady);
   await cluster.run('a', 'node-1');
   await ready;
   const found = await cluster.client.get(nodeKind, { name: 'node-1' });

@@ -8,7 +8,7 @@ import { validateKindMeta, validateObjectMeta, validateObjectMetaUpdate } from '
 const sound: ObjectMeta = { name: 'a', namespace: 'n', resourceVersion: '1' };
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
 
-function told(causes: Iterable<Cause>): readonly string[] {
+function wanted(causes: Iterable<Cause>): readonly string[] {
   return [...causes].map(({ field, message }) => `${field}: ${message}`);
 }
 
@@ -41,7 +41,7 @@ const refused: readonly (readonly [given: ObjectMeta, fault: string])[] = [
 ];
 for (const [given, fault] of refused) {
   test(`metadata is refused: ${fault.slice(0, 60)}`, () => {
-    assert.deepEqual(told(validateObjectMeta(given, { namespaced: true })), [fault]);
+    assert.deepEqual(wanted(validateObjectMeta(given, { namespaced: true })), [fault]);
   });
 }
 
@@ -57,7 +57,7 @@ test('metadata with all fields is accepted', () => {
     finalizers: ['example.com/f', 'orphan'],
     managedFields: [{ manager: 'kubectl', operation: 'Update', fieldsType: 'FieldsV1' }],
   };
-  assert.deepEqual(told(validateKindMeta(whole, { namespaced: true, name: subdomainName })), []);
+  assert.deepEqual(wanted(validateKindMeta(whole, { namespaced: true, name: subdomainName })), []);
 });
 
 test('an object has at most one controller', () => {
@@ -65,7 +65,7 @@ test('an object has at most one controller', () => {
     ...reference,
     controller: true,
   }));
-  const [fault] = told(validateObjectMeta({ ...sound, ownerReferences: references }, { namespaced: true }));
+  const [fault] = wanted(validateObjectMeta({ ...sound, ownerReferences: references }, { namespaced: true }));
   assert.match(
     fault!,
     /Only one reference can have Controller set to true\. Found "true" in references for Pod\/p and Pod\/q$/,
@@ -73,19 +73,19 @@ test('an object has at most one controller', () => {
 });
 
 test('a cluster-scoped object has no namespace', () => {
-  assert.deepEqual(told(validateObjectMeta(sound, { namespaced: false })), [
+  assert.deepEqual(wanted(validateObjectMeta(sound, { namespaced: false })), [
     'metadata.namespace: Forbidden: not allowed on this type',
   ]);
 });
 
 test('each kind has its own name rule, and a generateName may end with a dash', () => {
   const rules = { namespaced: true, name: serviceName };
-  assert.equal(told(validateKindMeta({ ...sound, name: '1a' }, rules)).length, 1);
-  assert.deepEqual(told(validateKindMeta({ ...sound, generateName: 'a-' }, rules)), []);
+  assert.equal(wanted(validateKindMeta({ ...sound, name: '1a' }, rules)).length, 1);
+  assert.deepEqual(wanted(validateKindMeta({ ...sound, generateName: 'a-' }, rules)), []);
 });
 
 test('a finalizer of a built-in kind is standard or qualified', () => {
-  const faults = told(validateKindMeta({ ...sound, finalizers: ['mine'] }, { namespaced: true }));
+  const faults = wanted(validateKindMeta({ ...sound, finalizers: ['mine'] }, { namespaced: true }));
   assert.deepEqual(faults, [
     'metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
   ]);
@@ -113,14 +113,14 @@ const updates: readonly (readonly [now: ObjectMeta, old: ObjectMeta, faults: rea
 ];
 for (const [now, old, faults] of updates) {
   test(`a change to ${JSON.stringify(now)} from ${JSON.stringify(old)} has ${faults.length} errors`, () => {
-    assert.deepEqual(told(validateObjectMetaUpdate(now, old)), faults);
+    assert.deepEqual(wanted(validateObjectMetaUpdate(now, old)), faults);
   });
 }
 
 test('a terminating object gets no new finalizers', () => {
   const old = { ...sound, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a.io/x'] };
-  assert.deepEqual(told(validateObjectMetaUpdate({ ...old, finalizers: ['a.io/y'] }, old)), [
+  assert.deepEqual(wanted(validateObjectMetaUpdate({ ...old, finalizers: ['a.io/y'] }, old)), [
     'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.io/y"}',
   ]);
-  assert.deepEqual(told(validateObjectMetaUpdate({ ...old, finalizers: [] }, old)), []);
+  assert.deepEqual(wanted(validateObjectMetaUpdate({ ...old, finalizers: [] }, old)), []);
 });

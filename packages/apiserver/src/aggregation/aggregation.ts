@@ -194,6 +194,6 @@ function follow(core: Core, kind: Kind, changed: (type: WatchEvent['type'], obje
   const { storage } = core.resources.find(kind.group, kind.version, kind.plural)!;
   storage.cache.listAndWatch(
     { keyPrefix: storage.prefix },
-    { signal: core.signal, finalizeDefinition: () => {}, receive: ({ type, cached }) => changed(type, cached.object) },
+    { signal: core.signal, end: () => {}, receive: ({ type, cached }) => changed(type, cached.object) },
   );
 }

@@ -154,6 +154,6 @@ function follow(
     if (type === 'DELETED') drop(cached.key);
     else take(cached.key, cached.object);
   };
-  const { items } = cache.listAndWatch({ keyPrefix: prefix }, { signal, receive, finalizeDefinition: () => {} });
+  const { items } = cache.listAndWatch({ keyPrefix: prefix }, { signal, receive, end: () => {} });
   for (const { key, object } of items) take(key, object);
 }

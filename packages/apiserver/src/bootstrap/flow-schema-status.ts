@@ -38,17 +38,17 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
     }
   }
 
-  const finalizeDefinition = () => {};
+  const end = () => {};
   const { signal } = core;
   const receive = ({ cached }: { readonly cached: { readonly object: KubeObject } }) =>
     void reconcileStatus(cached.object.metadata.name ?? '');
   const settleAll = () => {
     for (const cached of schemas.cache.list({ keyPrefix: schemas.prefix })) receive({ cached });
   };
-  schemas.cache.listAndWatch({ keyPrefix: schemas.prefix }, { signal, receive, finalizeDefinition });
+  schemas.cache.listAndWatch({ keyPrefix: schemas.prefix }, { signal, receive, end });
   levels.cache.listAndWatch(
     { keyPrefix: levels.prefix },
-    { signal, finalizeDefinition, receive: ({ type }) => void (type !== 'MODIFIED' && settleAll()) },
+    { signal, end, receive: ({ type }) => void (type !== 'MODIFIED' && settleAll()) },
   );
   settleAll();
 }

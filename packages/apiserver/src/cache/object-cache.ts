@@ -30,7 +30,7 @@ export interface ObjectCache {
 export type Watcher = {
   readonly signal: AbortSignal;
   readonly receive: (event: WatchEvent) => void;
-  readonly finalizeDefinition: (reason?: unknown) => void;
+  readonly end: (reason?: unknown) => void;
 };
 
 /**
@@ -146,7 +146,7 @@ export async function loadObjectCache(
     } catch (error) {
       if (watcher.signal.aborted) return;
       const tooOld = `too old resource version: ${afterRevision} (${historySince})`;
-      watcher.finalizeDefinition(error instanceof CompactedError ? expired(tooOld) : error);
+      watcher.end(error instanceof CompactedError ? expired(tooOld) : error);
     } finally {
       replaying.delete(watcher);
       reading.abort();
@@ -156,7 +156,7 @@ export async function loadObjectCache(
   function endWatches(): void {
     const watchers = [...replaying, ...Array.from(watching, ({ watcher }) => watcher)];
     watching.clear();
-    for (const watcher of watchers) watcher.finalizeDefinition();
+    for (const watcher of watchers) watcher.end();
   }
 
   const { after } = feed.subscribe(prefix, (event) => {

@@ -156,7 +156,7 @@ export async function followDefinitions(
     {
       signal: core.signal,
       receive: ({ type, cached }) => void received(cached, type === 'DELETED')?.catch(report),
-      finalizeDefinition: () => {},
+      end: () => {},
     },
   );
   await Promise.all(items.map((cached) => received(cached, false)));

@@ -57,10 +57,7 @@ function established(core: Core, { storage }: Resource, names: readonly string[]
       resolve();
     };
     core.signal.addEventListener('abort', () => reject(core.signal.reason), { once: true, signal: over.signal });
-    cache.listAndWatch(
-      { keyPrefix: storage.prefix },
-      { signal, receive: checkEstablished, finalizeDefinition: () => {} },
-    );
+    cache.listAndWatch({ keyPrefix: storage.prefix }, { signal, receive: checkEstablished, end: () => {} });
     checkEstablished();
   });
 }

@@ -62,10 +62,7 @@ function waitUntilEmpty(core: Core, { storage }: Resource, signal: AbortSignal):
     const receive = () => {
       if (cache.size === 0) finish(true);
     };
-    cache.listAndWatch(
-      { keyPrefix: prefix },
-      { signal: ended, receive, finalizeDefinition: () => finish(cache.size === 0) },
-    );
+    cache.listAndWatch({ keyPrefix: prefix }, { signal: ended, receive, end: () => finish(cache.size === 0) });
     receive();
   });
 }

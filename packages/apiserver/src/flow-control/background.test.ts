@@ -12,11 +12,11 @@ function start(pause?: Pause) {
     await clock.advanceAsync(0);
   };
   const other = () => background.beginForeground()();
-  return { clock, background, going: started, ask, other };
+  return { clock, background, started, ask, other };
 }
 
 test('background requests run at once on an idle server, up to the limit', async () => {
-  const { clock, going: started, ask } = start();
+  const { clock, started, ask } = start();
   await ask(20);
   assert.equal(started.length, 8);
   started[0]!();
@@ -25,7 +25,7 @@ test('background requests run at once on an idle server, up to the limit', async
 });
 
 test('background requests wait for foreground requests', async () => {
-  const { clock, background, going: started, ask } = start();
+  const { clock, background, started, ask } = start();
   const done = background.beginForeground();
   await ask(1);
   assert.equal(started.length, 0);
@@ -36,7 +36,7 @@ test('background requests wait for foreground requests', async () => {
 
 test('a pause between two foreground requests is not idle time', async () => {
   const pauses: (() => void)[] = [];
-  const { clock, background, going: started, ask, other } = start((callback) => pauses.push(callback));
+  const { clock, background, started, ask, other } = start((callback) => pauses.push(callback));
   const pause = async () => {
     assert.equal(pauses.length, 1);
     pauses.pop()!();
@@ -59,7 +59,7 @@ test('a pause between two foreground requests is not idle time', async () => {
 });
 
 test('one background request runs per sixteen foreground requests, in order', async () => {
-  const { clock, background, going: started, ask, other } = start();
+  const { clock, background, started, ask, other } = start();
   background.beginForeground();
   await ask(3);
   for (let count = 1; count <= 47; count++) other();
@@ -68,7 +68,7 @@ test('one background request runs per sixteen foreground requests, in order', as
 });
 
 test('no background request waits longer than a second', async () => {
-  const { clock, background, going: started, ask } = start();
+  const { clock, background, started, ask } = start();
   background.beginForeground();
   await ask(2);
   await clock.advanceAsync(999);
@@ -78,7 +78,7 @@ test('no background request waits longer than a second', async () => {
 });
 
 test("a background request that timed out does not use the next one's slot", async () => {
-  const { clock, background, going: started, ask } = start();
+  const { clock, background, started, ask } = start();
   const done = background.beginForeground();
   await ask(1);
   await clock.advanceAsync(1000);

@@ -37,7 +37,7 @@ for (const { name, spec, graces, seen } of scenarios) {
       {
         signal: core.signal,
         receive: ({ type, cached }) => void events.push(`${type} ${cached.object.metadata.deletionGracePeriodSeconds}`),
-        finalizeDefinition() {},
+        end() {},
       },
     );
     for (const gracePeriodSeconds of graces) {

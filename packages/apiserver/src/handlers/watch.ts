@@ -88,18 +88,18 @@ async function watch(
 ): Promise<void> {
   const over = linkedController(signal);
   const { signal: ended } = over;
-  const finalizeDefinition = (reason?: unknown) => {
+  const end = (reason?: unknown) => {
     if (over.signal.aborted) return;
     over.abort();
     if (reason === undefined) sink.end();
     else sink.end(reason instanceof StatusError ? reason : internalError(String(reason), { cause: reason }));
   };
-  const stop = () => finalizeDefinition();
+  const stop = () => end();
   core.signal.addEventListener('abort', stop);
   ended.addEventListener('abort', () => core.signal.removeEventListener('abort', stop), { once: true });
 
-  const { show, bookmark } = createOrderedOutput(resource, observe, sink, finalizeDefinition);
-  const watcher: Watcher = { signal: ended, receive: show, finalizeDefinition };
+  const { show, bookmark } = createOrderedOutput(resource, observe, sink, end);
+  const watcher: Watcher = { signal: ended, receive: show, end };
   const { resourceVersion: version } = options;
 
   /** Reports whether the resource was changed or removed while this watch was being set up. */
@@ -114,7 +114,7 @@ async function watch(
     if (version === '') await core.feed.waitForCurrent();
     else if (version !== '0') await core.feed.waitForRevision(parseVersion(version));
     await prepareState(resource, scope);
-    if (isStale()) return finalizeDefinition();
+    if (isStale()) return end();
     const { items, revision } = resource.storage.cache.listAndWatch(scope, watcher);
     for (const cached of items) show({ type: 'ADDED', cached });
     if (options.sendInitialEvents && options.allowWatchBookmarks) bookmark(revision, true);
@@ -124,15 +124,15 @@ async function watch(
     try {
       await core.feed.waitForRevision(revision);
     } catch (error) {
-      finalizeDefinition(error);
+      end(error);
       return;
     }
     // A watch without a resourceVersion starts at the current revision.
     if (version === '' || version === '0') revision = core.feed.revision;
-    if (isStale()) return finalizeDefinition();
+    if (isStale()) return end();
     progress = resource.storage.cache.watch(scope, revision, watcher);
   }
-  keepTime(core, options, { end: finalizeDefinition, ended, bookmark: () => bookmark(progress(), false) });
+  keepTime(core, options, { end: end, ended, bookmark: () => bookmark(progress(), false) });
 }
 
 /** Ends the watch at its timeout, and sends bookmarks until then. */

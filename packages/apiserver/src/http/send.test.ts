@@ -39,7 +39,7 @@ function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
       return stream;
     },
   } as unknown as HttpRequest;
-  return { exchange: httpRequest, state, leave: () => left.abort(), received: () => Buffer.concat(chunks) };
+  return { httpRequest, state, leave: () => left.abort(), received: () => Buffer.concat(chunks) };
 }
 
 test('a list is compressed no faster than its client reads it', async () => {
@@ -57,7 +57,7 @@ test('a list is compressed no faster than its client reads it', async () => {
     for (let turn = 0; turn < 5; turn++) await setImmediate();
     taken += length;
   });
-  await send(client.exchange, 200, {}, chunks());
+  await send(client.httpRequest, 200, {}, chunks());
   assert.equal(client.state.headers['content-encoding'], 'gzip');
   assert.ok(client.state.hasEnded);
   assert.equal(gunzipSync(client.received()).length, count * chunkBytes);
@@ -74,7 +74,7 @@ test('a client that disconnects ends the encoder and the compressor', async () =
     }
   }
   const client = clientOf(() => new Promise(() => {}));
-  const sent = send(client.exchange, 200, {}, chunks());
+  const sent = send(client.httpRequest, 200, {}, chunks());
   while (client.received().length === 0) await setImmediate();
   client.leave();
   await sent;
@@ -88,7 +88,7 @@ test('an encoder that fails aborts the response', async () => {
       for (let count = 0; count < 3; count++) yield chunk;
       throw new Error('oh no');
     }
-    const { exchange: httpRequest, state } = clientOf(async () => {});
+    const { httpRequest, state } = clientOf(async () => {});
     const asking = { ...httpRequest, headers: { 'accept-encoding': accepted } };
     await assert.rejects(send(asking, 200, {}, chunks()), /oh no/);
     assert.ok(state.isBroken && !state.hasEnded);

@@ -13,7 +13,7 @@ function startWrites(count: number) {
     started.push(write);
   };
   const all = Promise.all(Array.from({ length: count }, (_, write) => startWrite(write)));
-  return { started, begin: startWrite, all };
+  return { started, startWrite, all };
 }
 
 test('a few writes start at once', () => {
@@ -36,14 +36,14 @@ test('many concurrent writes start in batches per event loop turn, in order', as
 });
 
 test('a later write waits behind queued writes', async () => {
-  const { started, begin: startWrite, all } = startWrites(40);
+  const { started, startWrite, all } = startWrites(40);
   await setImmediate();
   await Promise.all([all, startWrite(40)]);
   assert.equal(started.at(-1), 40);
 });
 
 test('a full batch may start at once after a pause', async () => {
-  const { started, begin: startWrite, all } = startWrites(40);
+  const { started, startWrite, all } = startWrites(40);
   await all;
   await setImmediate();
   await setImmediate();

@@ -111,7 +111,7 @@ async function executeActions(
   return {
     asked,
     bodies,
-    doubts: uncertainWrites,
+    uncertainWrites,
     events,
     outcome,
     outstanding: expectations.unsatisfied('default/owner'),
@@ -350,7 +350,7 @@ const failures: { name: string; error: Error; isUncertain: boolean }[] = [
 for (const { name, error, isUncertain } of failures) {
   test(`the result of a write that ${name} is ${isUncertain ? 'unknown' : 'known'}`, async () => {
     for (const action of [create(makePod('a')), update(makePod('a')), patch(makePod('a'), {}), remove(makePod('a'))]) {
-      const { doubts: uncertainWrites, outcome } = await executeActions([action], () => {
+      const { uncertainWrites, outcome } = await executeActions([action], () => {
         throw error;
       });
       assert.deepEqual([uncertainWrites, outcome.failures.length], [isUncertain ? ['a'] : [], 1]);
@@ -374,7 +374,7 @@ for (const { name, answer, isEnd } of lastWords) {
 }
 
 test('a generated name is chosen by the client, so that the object can be read if the response is lost', async () => {
-  const { bodies, doubts: uncertainWrites } = await executeActions(
+  const { bodies, uncertainWrites } = await executeActions(
     [create(objectOf('Pod', '', { generateName: 'web-' }))],
     () => {
       throw internalError('no');

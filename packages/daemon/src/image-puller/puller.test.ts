@@ -38,11 +38,11 @@ function start(limit = Number.POSITIVE_INFINITY) {
       tags.map(({ tag, phase, version }) => `${tag} ${phase}${version ? ` v${version}` : ''}`),
     );
   const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
-  return { puller, phases, pass, told: events };
+  return { puller, phases, pass, events };
 }
 
 test('every tag has its own worker', async () => {
-  const { puller, phases, pass, told: events } = start();
+  const { puller, phases, pass, events } = start();
   const object = wanting({ nginx: [{ tag: '1' }, { tag: '2' }], busybox: [{ tag: '3' }] });
   await puller.sync(object);
   await pass(1);
@@ -63,7 +63,7 @@ test('the number of concurrent pulls of a node is limited', async () => {
 });
 
 test('a second sync starts no pull twice', async () => {
-  const { puller, pass, told: events } = start();
+  const { puller, pass, events } = start();
   const object = wanting({ nginx: [{ tag: '1' }] });
   for (let look = 0; look < 3; look++) {
     await puller.sync(object);
@@ -73,7 +73,7 @@ test('a second sync starts no pull twice', async () => {
 });
 
 test('a removed tag or image is stopped and dropped', async () => {
-  const { puller, phases, pass, told: events } = start();
+  const { puller, phases, pass, events } = start();
   await puller.sync(wanting({ nginx: [{ tag: '1' }, { tag: '2' }], busybox: [{ tag: '3' }] }));
   await pass(1);
   const left = wanting({ nginx: [{ tag: '2' }] });
@@ -84,7 +84,7 @@ test('a removed tag or image is stopped and dropped', async () => {
 });
 
 test('a new version is pulled again', async () => {
-  const { puller, phases, pass, told: events } = start();
+  const { puller, phases, pass, events } = start();
   await puller.sync(wanting({ nginx: [{ tag: '1' }] }));
   await pass(5);
   const again = wanting({ nginx: [{ tag: '1', version: 1 }] });
@@ -96,12 +96,12 @@ test('a new version is pulled again', async () => {
 });
 
 test('a completed pull is not repeated', async () => {
-  const { puller, phases, pass, told: events } = start();
+  const { puller, phases, pass, events } = start();
   const reported: ImageTagStatus = { tag: '1', phase: 'Failed', completionTime: '1970-01-01T00:00:00Z', version: 1 };
   const object = wanting({ nginx: [{ tag: '1', version: 1 }] }, [reported]);
   await puller.sync(object);
   await pass(20);
-  assert.deepEqual({ phases: phases(object), told: events }, { phases: ['1 Failed v1'], events: [] });
+  assert.deepEqual({ phases: phases(object), events }, { phases: ['1 Failed v1'], events: [] });
 });
 
 test('a pull that completed in another version is repeated', async () => {
@@ -114,7 +114,7 @@ test('a pull that completed in another version is repeated', async () => {
 });
 
 test('a stopped node stops all pulls', async () => {
-  const { puller, pass, told: events } = start();
+  const { puller, pass, events } = start();
   await puller.sync(wanting({ nginx: [{ tag: '1' }] }));
   await pass(1);
   puller.stop();

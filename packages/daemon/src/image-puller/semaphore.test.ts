@@ -7,7 +7,7 @@ function works() {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
-    begun: started,
+    started,
     end: (name: string) => ends.get(name)?.(),
     work: (name: string) => () => {
       started.push(name);
@@ -19,7 +19,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const { signal } = new AbortController();
 
 test('concurrent work is limited, and starts in order of arrival', async () => {
-  const { begun: started, end, work } = works();
+  const { started, end, work } = works();
   const inTurn = createSemaphore(2);
   for (const name of ['a', 'b', 'c', 'd']) void inTurn(work(name), signal);
   await turn();
@@ -36,7 +36,7 @@ test('concurrent work is limited, and starts in order of arrival', async () => {
 });
 
 test('without a limit no work waits', async () => {
-  const { begun: started, work } = works();
+  const { started, work } = works();
   const inTurn = createSemaphore(Number.POSITIVE_INFINITY);
   for (const name of ['a', 'b', 'c']) void inTurn(work(name), signal);
   await turn();
@@ -44,7 +44,7 @@ test('without a limit no work waits', async () => {
 });
 
 test('work that is cancelled while it waits does not start, and blocks no other', async () => {
-  const { begun: started, end, work } = works();
+  const { started, end, work } = works();
   const inTurn = createSemaphore(1);
   const stop = new AbortController();
   void inTurn(work('a'), signal);
@@ -59,7 +59,7 @@ test('work that is cancelled while it waits does not start, and blocks no other'
 });
 
 test('a failure releases its permit', async () => {
-  const { begun: started, work } = works();
+  const { started, work } = works();
   const inTurn = createSemaphore(1);
   await assert.rejects(inTurn(() => Promise.reject(new Error('no')), signal));
   void inTurn(work('a'), signal);

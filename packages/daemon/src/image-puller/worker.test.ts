@@ -49,7 +49,7 @@ async function pullTag({ name = 'nginx', script = {}, secrets = [], stopAfterMs,
   const seconds = (text?: string) => (text === undefined ? undefined : Date.parse(text) / 1000);
   return {
     asked,
-    told: events,
+    events,
     reports,
     phases: reports.map(({ phase }) => phase),
     endedAt: seconds(reports.at(-1)?.completionTime),
@@ -60,7 +60,7 @@ const slow = (duration: string) => ({ 'sim.kruise.io/pull-latency': duration });
 const missing = { name: 'no-such-image' };
 
 test('an available image is pulled, and its ID is reported', async () => {
-  const { phases, reports, told: events, asked } = await pullTag({ script: slow('2s') });
+  const { phases, reports, events, asked } = await pullTag({ script: slow('2s') });
   assert.deepEqual(phases, ['Waiting', 'Pulling', 'Succeeded']);
   const { imageID, ...last } = reports.at(-1)!;
   assert.match(imageID ?? '', /^nginx@sha256:[0-9a-f]{64}$/);
@@ -167,7 +167,7 @@ const pulls: {
 ];
 for (const { name, wanted, pulls: count, phase, endsAt, message } of pulls) {
   test(name, async () => {
-    const { asked, phases, endedAt, told: events, reports } = await pullTag(wanted);
+    const { asked, phases, endedAt, events, reports } = await pullTag(wanted);
     assert.deepEqual({ count: asked.length, phase: phases.at(-1) }, { count, phase });
     if (endsAt !== undefined) assert.equal(endedAt, endsAt);
     if (message) assert.match(reports.at(-1)?.message ?? '', message);
@@ -176,7 +176,7 @@ for (const { name, wanted, pulls: count, phase, endsAt, message } of pulls) {
 }
 
 test('a stopped pull records its failure, but reports no status', async () => {
-  const { phases, told: events } = await pullTag({ script: slow('1h'), stopAfterMs: 1000 });
+  const { phases, events } = await pullTag({ script: slow('1h'), stopAfterMs: 1000 });
   assert.deepEqual(phases, ['Waiting', 'Pulling']);
   assert.deepEqual(events, ['failed: pulling image nginx:1.25 is stopped']);
 });

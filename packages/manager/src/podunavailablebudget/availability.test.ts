@@ -42,10 +42,10 @@ const podOf = ({ metadata = {}, runs = [['main', 'app:v1', 'app:v1', 'old']], st
 const annotated = (annotations: { readonly [key: string]: string }) => ({ metadata: { annotations } });
 const pinned = `app@${digest('a')}`;
 const sided = { 'kruise.io/sidecarset-injected-list': 'set' };
-const withSide = (told: string, imageID: string) =>
+const withSide = (image: string, imageID: string) =>
   [
     ['main', 'app:v1', 'app:v1', 'x'],
-    ['side', 'side:v2', told, imageID],
+    ['side', 'side:v2', image, imageID],
   ] as const;
 
 const cases: readonly (readonly [is: string, traits: Traits, isAvailable: boolean])[] = [

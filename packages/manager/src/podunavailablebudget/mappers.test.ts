@@ -154,7 +154,7 @@ const workloads: readonly (readonly [
   is: string,
   previous: KubernetesObject | undefined,
   object: KubernetesObject,
-  wakes: number,
+  enqueued: number,
 ])[] = [
   ['is created', undefined, webOf(3), 2],
   ['is scaled', webOf(3), webOf(4), 2],

@@ -47,7 +47,7 @@ function podOf(text: string, restartPolicy: 'Never' | 'OnFailure' | 'Always' = '
   };
 }
 
-function decided(pod: Pod, { isVirtual = false, isAsked: isRequested = false } = {}) {
+function decided(pod: Pod, { isVirtual = false, isRequested = false } = {}) {
   const { actions } = decide({ pod, isVirtual, isRequested }, now);
   const request = (actions.find(({ type }) => type === 'create') as CreateAction | undefined)?.object;
   const patch = (actions.find(({ type }) => type === 'patch') as PatchAction | undefined)?.patch;
@@ -78,7 +78,7 @@ test('the termination of sidecars is requested once', () => {
     'create sidecar-termination-u',
     'tell SidecarTerminator',
   ]);
-  assert.deepEqual(decided(podOf('main=0 side:stopped'), { isAsked: true }).does, []);
+  assert.deepEqual(decided(podOf('main=0 side:stopped'), { isRequested: true }).does, []);
 });
 
 test('a Pod gets its phase before a sidecar with an ignored exit code is terminated', () => {

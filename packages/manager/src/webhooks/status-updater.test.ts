@@ -54,7 +54,7 @@ function world() {
       },
       waitsMs,
     );
-  return { state, ledger: statusUpdater, add };
+  return { state, statusUpdater, add };
 }
 
 test('a write is known before the cache shows it', async () => {
@@ -85,7 +85,7 @@ test('a conflict causes a live read', async () => {
 });
 
 test('repeated conflicts fail in the end', async () => {
-  const { state, ledger: statusUpdater } = world();
+  const { state, statusUpdater } = world();
   let version = 1;
   const attempt = statusUpdater.update(
     workloadSpread,
@@ -107,7 +107,7 @@ test('an update of a deleted object returns undefined', async () => {
 });
 
 test('an uncertain result is decided by a live read', async () => {
-  const { state, ledger: statusUpdater } = world();
+  const { state, statusUpdater } = world();
   state.stored = at(5, 50);
   const entered = await statusUpdater.update(
     workloadSpread,
@@ -119,7 +119,7 @@ test('an uncertain result is decided by a live read', async () => {
 });
 
 test('a failed update does not affect others', async () => {
-  const { ledger: statusUpdater, add } = world();
+  const { statusUpdater, add } = world();
   const fail = () => statusUpdater.update(workloadSpread, at(1), () => assert.fail('no'), []);
   const [first, next, failing, last] = [fail(), add(), fail(), add()];
   await assert.rejects(first, { message: 'no' });

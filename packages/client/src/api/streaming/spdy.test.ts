@@ -58,7 +58,7 @@ function byHand(options: Partial<SpdyOptions> = {}) {
   return {
     connection,
     hand,
-    said: written,
+    written,
     syn: (id: number) => synStreamFrame(id, encode({ streamtype: 'x' }), false),
   };
 }
@@ -143,12 +143,7 @@ test('GOAWAY ends open streams and rejects new ones', async () => {
 
 test('a lost connection ends its streams with an error', async () => {
   const opened = Promise.withResolvers<Duplex>();
-  const {
-    connection,
-    hand,
-    said: written,
-    syn,
-  } = byHand({
+  const { connection, hand, written, syn } = byHand({
     accept({ data }) {
       opened.resolve(data);
       return true;
@@ -162,7 +157,7 @@ test('a lost connection ends its streams with an error', async () => {
 });
 
 test('a connection that is closed after GOAWAY ends without an error', async () => {
-  const { connection, hand, said: written } = byHand();
+  const { connection, hand, written } = byHand();
   hand.write(Buffer.concat([goAwayFrame(0, 0), pingFrame(1)]));
   await written('ping');
   hand.destroy(new Error('reset'));
@@ -187,12 +182,7 @@ test('a writer waits for a slow reader', async () => {
 
 test('a peer without flow control is slowed down by the socket', async () => {
   const opened = Promise.withResolvers<Duplex>();
-  const {
-    connection,
-    hand,
-    said: written,
-    syn,
-  } = byHand({
+  const { connection, hand, written, syn } = byHand({
     accept({ data }) {
       opened.resolve(data);
       return true;
@@ -216,12 +206,7 @@ test('a peer without flow control is slowed down by the socket', async () => {
 
 test('data may be sent without limit to a peer without flow control', async () => {
   const opened = Promise.withResolvers<Duplex>();
-  const {
-    connection,
-    hand,
-    said: written,
-    syn,
-  } = byHand({
+  const { connection, hand, written, syn } = byHand({
     accept({ data }) {
       opened.resolve(data);
       return true;
@@ -241,14 +226,14 @@ test('data may be sent without limit to a peer without flow control', async () =
 });
 
 test('data after the end of a stream is rejected', async () => {
-  const { connection, hand, said: written, syn } = byHand();
+  const { connection, hand, written, syn } = byHand();
   hand.write(Buffer.concat([syn(1), dataHead(1, 0, true), dataHead(1, 1, false), Buffer.of(0)]));
   assert.deepEqual(await written('reset'), { type: 'reset', streamId: 1, status: 9 });
   connection.destroy();
 });
 
 test('data on an unknown stream is rejected, data on a reset stream is ignored', async () => {
-  const { connection, hand, said: written, syn } = byHand();
+  const { connection, hand, written, syn } = byHand();
   const data = (id: number) => Buffer.concat([dataHead(id, 1, false), Buffer.of(0)]);
   hand.write(Buffer.concat([syn(1), resetFrame(1, 5), data(1), data(33), pingFrame(1)]));
   assert.deepEqual(await written('reset'), { type: 'reset', streamId: 33, status: 2 });
@@ -258,7 +243,7 @@ test('data on an unknown stream is rejected, data on a reset stream is ignored',
 
 for (const [what, ids] of Object.entries({ twice: [1, 1], 'out of order': [3, 1], 'with an id of ours': [2] })) {
   test(`a peer that opens a stream ${what} is disconnected`, async () => {
-    const { connection, hand, said: written, syn } = byHand();
+    const { connection, hand, written, syn } = byHand();
     hand.write(Buffer.concat(ids.map(syn)));
     assert.deepEqual(await written('goAway'), { type: 'goAway', lastStreamId: ids[0]! % 2 ? ids[0] : 0, status: 1 });
     assert.match(String(await connection.closed), /opened a stream twice/);

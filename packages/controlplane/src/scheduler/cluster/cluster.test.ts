@@ -29,7 +29,7 @@ function summary(cluster: Cluster) {
       .map(({ name, requested, nonZeroRequested, usedPorts, usedClaims, pods, priorities, images }) => ({
         name,
         requested: { ...requested, others: plain(requested.others) },
-        assumedRequested: nonZeroRequested,
+        nonZeroRequested,
         ports: [...usedPorts].map(([port, addresses]) => [port, ...plain(addresses)]).sort(),
         claims: plain(usedClaims),
         priorities: plain(priorities),

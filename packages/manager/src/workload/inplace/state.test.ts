@@ -63,7 +63,7 @@ test('the state of an update in progress is what Go writes', () => {
   );
 });
 
-for (const [name, state] of Object.entries({ begun: started, full })) {
+for (const [name, state] of Object.entries({ started, full })) {
   for (const annotation of [inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation]) {
     test(`a state that is ${name} survives a round trip through ${annotation}`, () => {
       const read = readState(podOf([], { annotations: { [annotation]: formatState(state) } }));
