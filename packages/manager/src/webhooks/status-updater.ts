@@ -151,7 +151,7 @@ export function createStatusUpdater({ caches, client, clock, random }: StatusUpd
       const uid = uidOf(target.found);
       return new Promise<R | undefined>((resolve, reject) => {
         // Each update gets objects of its own kind and resolves its own result.
-        const pending = { make: apply, resolve, reject } as unknown as PendingUpdate;
+        const pending = { apply, resolve, reject } as unknown as PendingUpdate;
         const queue = waiting.get(uid);
         if (queue) {
           queue.push(pending);
