@@ -186,7 +186,7 @@ test('a decision can set the minimum interval of its key', async () => {
     observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
     decide(found) {
       seen.push(cluster.clock.now() - start);
-      return { actions: [], minIntervalMs: Number(found.data?.['restMs']) };
+      return { actions: [], minIntervalMs: Number(found.data?.['minIntervalMs']) };
     },
   });
   const running = run(cluster, [resting]);
@@ -489,7 +489,7 @@ test('an event of another kind enqueues the mapped keys, and a key can be requeu
   const follower = defineController({
     name: 'follower',
     for: service,
-    watches: [watch(configMap, ({ object }) => (object.data?.['wakes'] ? [object.data['wakes']] : []))],
+    watches: [watch(configMap, ({ object }) => (object.data?.['enqueues'] ? [object.data['enqueues']] : []))],
     observe: (caches, key) => (caches.of(service).get(key)?.metadata.name === 'web' ? key : undefined),
     decide(key, now) {
       passes.push(`${key} at ${Math.round((now - start) / 1000)}`);

@@ -121,13 +121,13 @@ test('an owner waits only for its own writes, until the timeout', () => {
   clock.advance(999);
   assert.equal(expectations.unsatisfied('owner')?.isTimedOut, false);
   clock.advance(1);
-  assert.deepEqual(expectations.unsatisfied('owner'), { count: 1, waitedMs: 1000, isOverdue: true });
+  assert.deepEqual(expectations.unsatisfied('owner'), { count: 1, waitedMs: 1000, isTimedOut: true });
   expectations.forget('owner');
   assert.equal(expectations.unsatisfied('owner'), undefined);
 });
 
 test('an object with an unknown write result is read live and expected in that version', async () => {
-  const cache = { ...makeCache(), ask: async () => objectAt('12') };
+  const cache = { ...makeCache(), getLive: async () => objectAt('12') };
   const expectations = createExpectations(virtualClock());
   expectations.uncertainWrite('owner', cache, objectAt('10'));
   await expectations.resolveUncertain('owner');
@@ -138,7 +138,7 @@ test('an object with an unknown write result is read live and expected in that v
 });
 
 test('an object with an unknown write result that is not found is expected to be gone', async () => {
-  const cache = { ...makeCache(), ask: async () => undefined };
+  const cache = { ...makeCache(), getLive: async () => undefined };
   cache.show(objectAt('10'), '10');
   const expectations = createExpectations(virtualClock());
   expectations.uncertainWrite('owner', cache, objectAt('10'));
@@ -149,7 +149,7 @@ test('an object with an unknown write result that is not found is expected to be
 });
 
 test('an object that was never created and is not cached is not waited for', async () => {
-  const cache = { ...makeCache(), ask: async () => undefined };
+  const cache = { ...makeCache(), getLive: async () => undefined };
   const expectations = createExpectations(virtualClock());
   expectations.uncertainWrite('owner', cache, objectAt('', { uid: undefined, resourceVersion: undefined }));
   await expectations.resolveUncertain('owner');
@@ -160,7 +160,7 @@ test('a server that does not respond is asked once, and all results stay unknown
   let asked = 0;
   const cache = {
     ...makeCache(),
-    ask: async () => {
+    getLive: async () => {
       if (asked++ === 0) throw new Error('no answer');
       return undefined;
     },

@@ -119,6 +119,6 @@ test('administrators list workloads with keys in any case', () => {
   const between = { group: 'b', version: 'v1', kind: 'Between' };
   const entry = { Group: 'a', version: 'v1', KIND: 'Above', SubResources: [between], ReplicasPath: 'spec.size' };
   assert.deepEqual(readCustomWorkloads({ Workloads: [entry] }), [
-    { group: 'a', version: 'v1', kind: 'Above', between: [between], replicasPath: 'spec.size' },
+    { group: 'a', version: 'v1', kind: 'Above', intermediates: [between], replicasPath: 'spec.size' },
   ]);
 });
