@@ -10,6 +10,7 @@ import MiniSearch from 'minisearch';
 import { deadLinks, parsePage, readPages, resolveLink } from './docs/pages.ts';
 import { referencePages } from './docs/reference.ts';
 import { buildSite, urlOf } from './docs/site.ts';
+import { pageViolations } from './vocabulary.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -63,8 +64,19 @@ describe('links', () => {
   });
 });
 
-describe('reference', async () => {
-  for (const [file, text] of await referencePages(root)) {
+const generated = await referencePages(root);
+
+test("the pages use Kubernetes' vocabulary", () => {
+  // Generated pages quote the sources, which are checked themselves.
+  const written = pages.filter(({ file }) => !generated.has(file));
+  assert.deepEqual(
+    written.flatMap(({ file }) => pageViolations(file, read(file)).map(({ line, text }) => `${file}:${line}: ${text}`)),
+    [],
+  );
+});
+
+describe('reference', () => {
+  for (const [file, text] of generated) {
     test(`${file} is up to date (npm run docs:reference)`, () =>
       assert.equal(existsSync(join(root, file)) && read(file), text));
   }
