@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { kruiseGates } from '@kruise/manager/feature-gates';
+import { kruiseGates } from '@kruise/manager/configuration/feature-gates';
 import { kubeletGates } from '@kruise/node/kubelet/feature-gates';
 import MiniSearch from 'minisearch';
 import { deadLinks, parsePage, readPages, resolveLink } from './docs/pages.ts';
