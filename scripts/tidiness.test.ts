@@ -220,3 +220,37 @@ test('no test is skipped or run exclusively', () => {
   });
   assert.deepEqual(wrong, []);
 });
+
+const manifests = packageOrder
+  .filter((name) => existsSync(join(root, 'packages', name, 'package.json')))
+  .map((name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')));
+
+test('a package lists each module that it exports', () => {
+  const wrong = manifests.flatMap(({ name, exports }) =>
+    Object.entries(exports as Record<string, string>).flatMap(([entry, path]) => {
+      const file = join('packages', name.replace('@kruise/', ''), path);
+      return entry.includes('*') || !existsSync(join(root, file)) ? [`${name} exports ${entry} as ${path}`] : [];
+    }),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+/** Packages that are not installed with a package, directly or through another one. */
+const separate: Readonly<Record<string, readonly string[]>> = {
+  client: ['apiserver', 'controlplane', 'node', 'manager'],
+  'workload-kit': ['apiserver', 'controlplane', 'node', 'manager'],
+  manager: ['apiserver', 'controlplane', 'node', 'cluster'],
+};
+
+test('a package is installed without the packages that it does not need', () => {
+  const dependenciesOf = new Map<string, readonly string[]>(
+    manifests.map(({ name, dependencies = {} }) => [name, Object.keys(dependencies)]),
+  );
+  const installed = (name: string): readonly string[] =>
+    (dependenciesOf.get(name) ?? []).flatMap((each) => [each, ...installed(each)]);
+  const wrong = Object.entries(separate).flatMap(([name, others]) => {
+    const all = new Set(installed(`@kruise/${name}`));
+    return others.filter((other) => all.has(`@kruise/${other}`)).map((other) => `${name} installs ${other}`);
+  });
+  assert.deepEqual(wrong, []);
+});
