@@ -146,7 +146,8 @@ function* jobs(view: View): Generator<string> {
     const own = pods.filter((each) => controllerOf(each)?.uid === metadata.uid);
     const served = new Set(own.filter((each) => each.status?.phase === 'Succeeded').map((each) => each.spec?.nodeName));
     if (status?.completionTime == null) yield `${what} is not complete`;
-    if (status?.phase === 'completed') yield* counts(what, view.list(node).length, { nodes: served.size });
+    // A job completes without the nodes that were unreachable at the time and had lost their Pods.
+    if (status?.phase === 'completed') yield* counts(what, status.desired ?? 0, { nodes: served.size });
   }
   for (const { metadata, status } of view.list(advancedCronJob)) {
     if (status?.active?.length) yield `AdvancedCronJob ${metadata.name} reports ${status.active.length} active Jobs`;
