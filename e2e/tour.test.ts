@@ -152,7 +152,7 @@ async function interrupt(child: ChildProcess): Promise<void> {
 
 if (hasTool('kubectl', "the README's tour")) {
   test('the tour of the README prints the expected output', async (context) => {
-    const [, tour = ''] = /^## Five minutes\n([\s\S]*?)^## /m.exec(readme) ?? [];
+    const [, tour = ''] = /^## Five-minute tour\n([\s\S]*?)^## /m.exec(readme) ?? [];
     const blocks = [...tour.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text]) => stepsOf(text!));
     const [[start] = [], ...rest] = blocks;
     assert.ok(start && rest.length > 0, 'there is a tour');

@@ -10,7 +10,7 @@ import { type Kubectl, spaceOf, startKubectl, table } from './kubectl.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** All Kruise workloads in the docs. */
-const examples = globSync('docs/*.md', { cwd: root }).flatMap((page) => {
+const examples = globSync('docs/**/*.md', { cwd: root }).flatMap((page) => {
   const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```$/gm);
   return [...blocks].flatMap(([, text = '']) => {
     const [, kind] = /^apiVersion: apps\.kruise\.io\/.*\nkind: (CloneSet|StatefulSet|DaemonSet)$/m.exec(text) ?? [];
