@@ -84,7 +84,7 @@ const summary = (actions: readonly Action[]) =>
 const failed = 'failed to provision volume with StorageClass "standard": ';
 
 const provisions: readonly (readonly [name: string, observed: ClaimObserved, words: readonly string[]])[] = [
-  ['a PVC with a selected node gets a volume', world(), ['tell Provisioning', 'create pvc-c1']],
+  ['a PVC with a selected node gets a volume', world(), ['record Provisioning', 'create pvc-c1']],
   ['a PVC gets one volume', world({ volume: volume('Available') }), []],
   ['a PVC of another provisioner is ignored', world({ claim: claim({}, {}) }), []],
   [

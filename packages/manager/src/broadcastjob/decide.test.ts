@@ -73,7 +73,7 @@ const cases: readonly {
     job: jobOf({ parallelism: 1 }),
     nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
-    does: 'tell TooManyActivePods',
+    does: 'record TooManyActivePods',
     figures: 'running: 2 of 3, 0 ok, 0 failed',
   },
   {
@@ -95,7 +95,7 @@ const cases: readonly {
     job: running,
     nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Succeeded'), podOn(running, 'c', 'Failed')],
-    does: 'tell failed pod is found',
+    does: 'record failed pod is found',
     figures: 'failed: 0 of 3, 2 ok, 1 failed',
     ends: ['Failed: failure policy is FailurePolicyTypeFailFast and failed pod is found'],
   },
@@ -104,7 +104,7 @@ const cases: readonly {
     job: running,
     nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running'), podOn(running, 'c', 'Pending')],
-    does: 'tell failed pod is found, delete b, delete c',
+    does: 'record failed pod is found, delete b, delete c',
     figures: 'failed: 0 of 3, 0 ok, 3 failed',
     ends: ['Failed: failure policy is FailurePolicyTypeFailFast and failed pod is found'],
   },
@@ -121,7 +121,7 @@ const cases: readonly {
     job: jobOf({ failurePolicy: { type: 'Pause' } }, {}),
     nodes: makeNodes('a b c'),
     pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Failed')],
-    does: 'tell Paused',
+    does: 'record Paused',
     figures: 'paused: 0 of 3, 1 ok, 1 failed',
   },
   {
@@ -136,7 +136,7 @@ const cases: readonly {
     is: 'records an event when it resumes',
     job: jobOf({}, { phase: 'paused' }),
     nodes: makeNodes('a'),
-    does: 'tell Continue, create job-',
+    does: 'record Continue, create job-',
     figures: 'running: 1 of 1, 0 ok, 0 failed',
   },
   {
@@ -180,7 +180,7 @@ const cases: readonly {
       podOn(running, 'a', 'Running'),
       { ...podOn(running, 'a', 'Running'), metadata: { ...podOn(running, 'a', '').metadata, name: 'second' } },
     ],
-    does: 'tell DuplicatePodCreatedOnSameNode',
+    does: 'record DuplicatePodCreatedOnSameNode',
     figures: 'running: 2 of 1, 0 ok, 0 failed',
   },
   {

@@ -76,7 +76,7 @@ for (const [is, pod, containers] of cases) {
 test('the termination of sidecars is requested once', () => {
   assert.deepEqual(decided(podOf('main=0 side:stopped')).does, [
     'create sidecar-termination-u',
-    'tell SidecarTerminator',
+    'record SidecarTerminator',
   ]);
   assert.deepEqual(decided(podOf('main=0 side:stopped'), { isRequested: true }).does, []);
 });
@@ -89,12 +89,12 @@ test('a Pod gets its phase before a sidecar with an ignored exit code is termina
   assert.deepEqual([does[0], containers], ['patch p', ['t']]);
   assert.deepEqual(decided(podOf('main=0 t:ignored', 'Never', 'Succeeded')).does, [
     'create sidecar-termination-u',
-    'tell SidecarTerminator',
+    'record SidecarTerminator',
   ]);
 });
 
 test('on a virtual node sidecars get an image that exits', () => {
   const { does, patch } = decided(podOf('main=0 a:swapped b:swapped=0 c:stopped'), { isVirtual: true });
-  assert.deepEqual(does, ['patch p', 'tell SidecarTerminator']);
+  assert.deepEqual(does, ['patch p', 'record SidecarTerminator']);
   assert.deepEqual(patch, { spec: { containers: [{ name: 'a', image: 'exit:0' }] } });
 });

@@ -5,7 +5,7 @@ export function summarizeActions(actions: readonly Action[]): readonly string[] 
   return actions.map((action) => {
     switch (action.type) {
       case 'record':
-        return `tell ${action.event.reason}`;
+        return `record ${action.event.reason}`;
       case 'effect':
         return `effect ${action.name}`;
       case 'remove':

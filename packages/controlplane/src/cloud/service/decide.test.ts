@@ -26,7 +26,7 @@ const applied = (nodes: readonly Node[] = [node('a')], before: Service = service
 function summary(observed: Partial<Observed>): readonly string[] {
   const { actions } = decide({ service: service(), nodes: [node('a')], applied: undefined, ...observed });
   return actions.map((action) => {
-    if (action.type === 'record') return `tell ${action.event.reason}`;
+    if (action.type === 'record') return `record ${action.event.reason}`;
     if (action.type === 'effect') return action.name;
     if (action.type !== 'patch') return action.type;
     assert.equal(action.subresource, 'status');
@@ -38,24 +38,28 @@ const cases: readonly [name: string, observed: Partial<Observed>, expected: read
   [
     'a load balancer is provisioned after the finalizer is added',
     {},
-    ['tell EnsuringLoadBalancer', `finalizers ${finalizer}`, 'ensure'],
+    ['record EnsuringLoadBalancer', `finalizers ${finalizer}`, 'ensure'],
   ],
-  ['an existing finalizer is not added again', { service: service({}, kept) }, ['tell EnsuringLoadBalancer', 'ensure']],
+  [
+    'an existing finalizer is not added again',
+    { service: service({}, kept) },
+    ['record EnsuringLoadBalancer', 'ensure'],
+  ],
   [
     'a Service without nodes gets a warning event',
     { service: service({}, kept), nodes: [] },
-    ['tell EnsuringLoadBalancer', 'tell UnAvailableLoadBalancer', 'ensure'],
+    ['record EnsuringLoadBalancer', 'record UnAvailableLoadBalancer', 'ensure'],
   ],
   ['an up-to-date load balancer is unchanged', { service: service({}, kept), applied: applied() }, []],
   [
     'changed ports update the load balancer',
     { service: service({ ports: [{ port: 81 }] }, kept), applied: applied() },
-    ['tell EnsuringLoadBalancer', 'ensure'],
+    ['record EnsuringLoadBalancer', 'ensure'],
   ],
   [
     'changed annotations update the load balancer',
     { service: service({}, { ...kept, annotations: { size: 'large' } }), applied: applied() },
-    ['tell EnsuringLoadBalancer', 'ensure'],
+    ['record EnsuringLoadBalancer', 'ensure'],
   ],
   [
     'changed labels do not update the load balancer',
@@ -65,7 +69,7 @@ const cases: readonly [name: string, observed: Partial<Observed>, expected: read
   [
     'a recreated Service gets its own load balancer',
     { service: service({}, { ...kept, uid: 'later' }), applied: applied() },
-    ['tell EnsuringLoadBalancer', 'ensure'],
+    ['record EnsuringLoadBalancer', 'ensure'],
   ],
   [
     'changed nodes are updated',
@@ -82,12 +86,12 @@ const cases: readonly [name: string, observed: Partial<Observed>, expected: read
   [
     'the load balancer of a terminating Service is deleted before the finalizer is removed',
     { service: service({}, { ...kept, deletionTimestamp: '2026-01-01T00:00:00Z' }), applied: applied() },
-    ['release', 'finalizers other', 'tell DeletedLoadBalancer'],
+    ['release', 'finalizers other', 'record DeletedLoadBalancer'],
   ],
   [
     'the load balancer of a Service that changed its type is deleted',
     { service: service({ type: 'ClusterIP' }, kept) },
-    ['release', 'finalizers other', 'tell DeletedLoadBalancer'],
+    ['release', 'finalizers other', 'record DeletedLoadBalancer'],
   ],
 ];
 for (const [name, observed, expected] of cases) test(name, () => assert.deepEqual(summary(observed), expected));

@@ -87,7 +87,7 @@ const starts: readonly { readonly name: string; readonly observed: Observed; rea
   {
     name: 'creates one Job for many missed runs, with a warning',
     observed: worldOf(cronJobOf({ schedule: '* * * * *' }, { lastScheduleTime: '2025-01-01T00:00:00Z' })),
-    does: ['tell TooManyMissedTimes', `create ${nameAt('10:00')}`],
+    does: ['record TooManyMissedTimes', `create ${nameAt('10:00')}`],
   },
   {
     name: 'emits no warning for a hundred missed runs',
@@ -120,14 +120,14 @@ const starts: readonly { readonly name: string; readonly observed: Observed; rea
   {
     name: 'creates no Job beside an active one with Forbid',
     observed: worldOf(cronJobOf({ concurrencyPolicy: 'Forbid' }, { active: activeOf('old') }), [jobOf('old')]),
-    does: ['tell JobAlreadyActive'],
+    does: ['record JobAlreadyActive'],
   },
   {
     name: 'creates a Job with Forbid once the last one has finished',
     observed: worldOf(cronJobOf({ concurrencyPolicy: 'Forbid' }, { active: activeOf('old') }), [
       jobOf('old', ended('Complete')),
     ]),
-    does: ['tell SawCompletedJob', `create ${nameAt('10:00')}`],
+    does: ['record SawCompletedJob', `create ${nameAt('10:00')}`],
   },
   {
     name: 'replaces the active Job with Replace',
@@ -137,7 +137,7 @@ const starts: readonly { readonly name: string; readonly observed: Observed; rea
   {
     name: 'lists a Job that it created but did not record',
     observed: worldOf(cronJobOf(), [jobOf(nameAt('10:00'))]),
-    does: ['tell UnexpectedJob'],
+    does: ['record UnexpectedJob'],
   },
   {
     name: 'creates no Job if its name is taken',
@@ -147,22 +147,22 @@ const starts: readonly { readonly name: string; readonly observed: Observed; rea
   {
     name: 'warns about an invalid schedule',
     observed: worldOf(cronJobOf({ schedule: 'often' })),
-    does: ['tell UnparseableSchedule'],
+    does: ['record UnparseableSchedule'],
   },
   {
     name: 'warns about a schedule without runs',
     observed: worldOf(cronJobOf({ schedule: '59 23 31 2 *' })),
-    does: ['tell InvalidSchedule'],
+    does: ['record InvalidSchedule'],
   },
   {
     name: 'warns about an unknown time zone',
     observed: worldOf(cronJobOf({ timeZone: 'Mars/Olympus' })),
-    does: ['tell UnknownTimeZone'],
+    does: ['record UnknownTimeZone'],
   },
   {
     name: 'warns about a time zone in the schedule, and uses it',
     observed: worldOf(cronJobOf({ schedule: 'TZ=Europe/Berlin 0 11 * * *' })),
-    does: ['tell UnsupportedSchedule', `create ${nameAt('10:00')}`],
+    does: ['record UnsupportedSchedule', `create ${nameAt('10:00')}`],
   },
   {
     name: 'evaluates the schedule in its time zone',
@@ -257,19 +257,19 @@ const lists: readonly {
       jobOf('b'),
     ]),
     active: ['b'],
-    does: ['tell SawCompletedJob'],
+    does: ['record SawCompletedJob'],
   },
   {
     name: 'a deleted Job is no longer listed',
     observed: worldOf(cronJobOf({ suspend: true }, { active: activeOf('a') })),
     active: [],
-    does: ['tell MissingJob'],
+    does: ['record MissingJob'],
   },
   {
     name: 'an unlisted Job gets an event, and is not listed',
     observed: worldOf(cronJobOf({ suspend: true }), [jobOf('a')]),
     active: [],
-    does: ['tell UnexpectedJob'],
+    does: ['record UnexpectedJob'],
   },
   {
     name: 'a replaced Job is no longer listed',
@@ -281,7 +281,7 @@ const lists: readonly {
     name: 'a created but unrecorded Job is listed',
     observed: worldOf(cronJobOf(), [jobOf(nameAt('10:00'))]),
     active: [nameAt('10:00')],
-    does: ['tell UnexpectedJob'],
+    does: ['record UnexpectedJob'],
   },
 ];
 for (const { name, observed, active, does } of lists) {
@@ -375,7 +375,7 @@ test('with arbitrary reconciles, crashes and pauses, no run has two Jobs, concur
         const again = decide(worldOf(life.cronJob, life.jobs), life.at).actions;
         assert.deepEqual(
           summarizeActions(again).filter(
-            (words) => words !== 'tell JobAlreadyActive' && words !== 'tell TooManyMissedTimes',
+            (words) => words !== 'record JobAlreadyActive' && words !== 'record TooManyMissedTimes',
           ),
           [],
         );

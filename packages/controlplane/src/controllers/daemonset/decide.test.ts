@@ -139,7 +139,7 @@ function observed(parts: Partial<Observed> = {}): Observed {
 function summary(actions: readonly Action[]): string {
   return actions
     .map((action) => {
-      if (action.type === 'record') return `tell ${action.event.reason}`;
+      if (action.type === 'record') return `record ${action.event.reason}`;
       if (action.type === 'effect') return action.name;
       const { kind, metadata } = action.object;
       const name = kind === 'ControllerRevision' ? `revision ${metadata.name?.replace('agent-', '')}` : metadata.name;
@@ -237,12 +237,12 @@ const rows: readonly Row[] = [
     does: Array.from({ length: 250 }, (_, index) => `+n${index}`).join(' '),
   },
   { name: 'does nothing while terminating', parts: { set: setOf({}, { deletionTimestamp: seconds(0) }) }, does: '' },
-  { name: 'refuses to select everything', parts: { set: setOf({ selector: {} }) }, does: 'tell SelectingAll' },
+  { name: 'refuses to select everything', parts: { set: setOf({ selector: {} }) }, does: 'record SelectingAll' },
   // Finished Pods
   {
     name: 'replaces a failed Pod',
     parts: { nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Failed' }) },
-    does: 'noteFailure tell FailedDaemonPod −a',
+    does: 'noteFailure record FailedDaemonPod −a',
   },
   {
     name: 'keeps a failed Pod during the backoff',
@@ -252,7 +252,7 @@ const rows: readonly Row[] = [
   {
     name: 'replaces a succeeded Pod',
     parts: { nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Succeeded' }) },
-    does: 'tell SucceededDaemonPod −a',
+    does: 'record SucceededDaemonPod −a',
   },
   // Rolling update without surge
   { name: 'replaces one old Pod at a time', parts: { candidates: podsOn('a b c', old) }, does: '−a' },
@@ -380,7 +380,7 @@ const rows: readonly Row[] = [
   {
     name: 'creates a Pod where the only one failed',
     parts: { set: surging, nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Failed' }) },
-    does: 'noteFailure tell FailedDaemonPod −a +a',
+    does: 'noteFailure record FailedDaemonPod −a +a',
   },
   {
     name: 'deletes its Pod on a node that does not match any more when others are available',

@@ -134,7 +134,7 @@ function observed(
 function summary(actions: readonly Action[], sets: readonly ReplicaSet[]): string {
   return actions
     .map((action) => {
-      if (action.type === 'record') return `tell ${action.event.reason}`;
+      if (action.type === 'record') return `record ${action.event.reason}`;
       if (action.type === 'effect') return action.name;
       const { metadata, spec } = action.object as ReplicaSet;
       if (action.object.kind === 'Deployment')
@@ -491,7 +491,12 @@ const rows: readonly Row[] = [
     sets: [setOf('a', { size: 10 })],
     does: '',
   },
-  { name: 'refuses to select everything', deployment: { spec: { selector: {} } }, sets: [], does: 'tell SelectingAll' },
+  {
+    name: 'refuses to select everything',
+    deployment: { spec: { selector: {} } },
+    sets: [],
+    does: 'record SelectingAll',
+  },
   // Rollback by annotation
   {
     name: 'rolls back to a revision',
@@ -509,19 +514,19 @@ const rows: readonly Row[] = [
     name: 'reports that there is no previous revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '0' } },
     sets: [setOf('new', { size: 10 })],
-    does: 'tell DeploymentRollbackRevisionNotFound, update',
+    does: 'record DeploymentRollbackRevisionNotFound, update',
   },
   {
     name: 'reports that the revision does not exist',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '7' } },
     sets: oldAndNew(0, 10),
-    does: 'tell DeploymentRollbackRevisionNotFound, update',
+    does: 'record DeploymentRollbackRevisionNotFound, update',
   },
   {
     name: 'reports that it is already at the revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '9' } },
     sets: oldAndNew(0, 10),
-    does: 'tell DeploymentRollbackTemplateUnchanged, update',
+    does: 'record DeploymentRollbackTemplateUnchanged, update',
   },
   {
     name: 'ignores an invalid revision',

@@ -36,7 +36,7 @@ const decided = (given: Pod, ...claims: readonly PersistentVolumeClaim[]) =>
 const cases: readonly (readonly [string, Pod, readonly PersistentVolumeClaim[], readonly string[]])[] = [
   ['a PVC is created for each volume', pod(), [], ['create web-a', 'create web-b']],
   ['existing PVCs are kept', pod(), [claim('web-a', 'p1')], ['create web-b']],
-  ['PVCs of an earlier Pod are a conflict', pod(), [claim('web-a', 'p0')], ['tell FailedBinding']],
+  ['PVCs of an earlier Pod are a conflict', pod(), [claim('web-a', 'p0')], ['record FailedBinding']],
   ['no PVC is created for a terminating Pod', pod({ deletionTimestamp: '2026-01-01T00:00:00Z' }), [], []],
 ];
 for (const [name, given, claims, words] of cases) {

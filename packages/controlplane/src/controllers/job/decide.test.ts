@@ -95,9 +95,9 @@ const work: readonly Case[] = [
     name: 'deletes all Pods while suspended',
     job: jobOf({ suspend: true, parallelism: 2, completions: 2 }),
     pods: running(2),
-    does: 'tell Suspended, patch run-0, patch run-1, delete run-0, delete run-1',
+    does: 'record Suspended, patch run-0, patch run-1, delete run-0, delete run-1',
   },
-  { name: 'creates none while suspended', job: jobOf({ suspend: true }), pods: [], does: 'tell Suspended' },
+  { name: 'creates none while suspended', job: jobOf({ suspend: true }), pods: [], does: 'record Suspended' },
   {
     name: 'does nothing if another controller manages it',
     job: jobOf({ managedBy: 'example.com/queue' }),

@@ -127,14 +127,14 @@ test('a changed policy is applied, with an event', () => {
   const claims = [claimOf('www-web-0')];
   assert.deepEqual(summary(setWith('Delete', 'Retain'), [pod], { claims }), [
     'update www-web-0',
-    'tell SuccessfulUpdate',
+    'record SuccessfulUpdate',
   ]);
 });
 
 test('a PVC with another controller emits an event when its Pod is created', () => {
   const claims = [claimOf('www-web-0', { ownerReferences: [byOther] })];
   assert.deepEqual(summary(setWith('Delete', 'Retain'), [], { claims }), [
-    'tell ConflictingController',
+    'record ConflictingController',
     'create web-0',
   ]);
 });
