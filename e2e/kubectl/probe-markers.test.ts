@@ -37,7 +37,7 @@ if (hasTool('kubectl', 'how checks mark Pods')) {
       assert.equal(await ok(cost), '-10');
       await ok('delete podprobemarker game --timeout=60s');
       const namespaces = await ok('get nodepodprobes -o jsonpath={.items[*].spec.podProbes[*].namespace}');
-      assert.ok(!namespaces.includes('markers'), 'no node is told to check it any more');
+      assert.ok(!namespaces.includes('markers'), 'no NodePodProbe contains the probe');
     });
   });
 }
