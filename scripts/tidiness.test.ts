@@ -14,6 +14,7 @@ const packageOrder = [
   'machinery',
   'client',
   'workload-kit',
+  'network',
   'apiserver',
   'controlplane',
   'node',
