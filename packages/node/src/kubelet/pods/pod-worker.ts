@@ -1,32 +1,45 @@
 /**
- * Pod worker: manages the lifecycle of one Pod on its node. A worker syncs, terminates and cleans up the Pod, one sync
- * at a time. It is event-driven: a change of the Pod, a runtime event, a probe result or the end of a backoff triggers
- * a sync.
+ * Pod worker: manages one Pod on its node. The worker turns updates, runtime events and probe results into events of the
+ * Pod's lifecycle (`pod-lifecycle.ts`) and applies their effects; each sync does the work of the current stage
+ * (`sync-pod.ts`, `terminate-pod.ts`), one sync at a time.
  */
 import type { Pod, PodStatus } from '@kruise/api/core/pod';
-import { isSame } from '@kruise/machinery/json-value';
 import { formatTime } from '@kruise/values/time';
 import type { Rejection } from '../admission/allocations.ts';
-import { resizeContainers } from '../admission/resize-containers.ts';
+import { createPodResize } from '../admission/pod-resize.ts';
 import { createContainerStarts } from '../containers/container-starts.ts';
-import { containersOf, fieldPathOf, type PodContainer } from '../containers/containers.ts';
-import type { DownwardContext } from '../containers/downward-api.ts';
-import { type KillContext, killContainer, killPod } from '../containers/kill.ts';
-import { configureSandbox, createSandbox, pullSecretsOf } from '../containers/pod-sandbox.ts';
-import { logDirectoryOf, logLinkOf } from '../containers/sandbox-config.ts';
 import type { NodeContext } from '../node/node-context.ts';
-import type { ProbeType } from '../probes/probe-state.ts';
-import { createPodProbes, hasProbes, noProbes, type PodProbes } from '../probes/probes.ts';
-import { readRuntimePod, sandboxIdsOf } from '../runtime/read-runtime-pod.ts';
-import { descriptionOf, isNotFoundError, rpcTextOf } from '../runtime/runtime-error.ts';
-import { addressesOf, emptyRuntimePod, isHostNetwork, newestOf, type RuntimePod } from '../runtime/runtime-pod.ts';
+import type { RuntimePod } from '../runtime/runtime-pod.ts';
 import { createPodVolumeManager } from '../volumes/pod-volume-manager.ts';
-import { hasMetadataFiles, referencesOf } from '../volumes/volume-content.ts';
+import { referencesOf } from '../volumes/volume-content.ts';
 import type { MountedVolume } from '../volumes/volumes.ts';
 import { isTerminalPhase } from './phase.ts';
-import { decideActions, type PodActions } from './pod-actions.ts';
-import { type ConditionValue, isKubeletCondition } from './pod-conditions.ts';
-import { deadlineMessage, deadlineOf, podStatusOf, terminatedStatus } from './pod-status.ts';
+import { allocatedPodOf, type PodContext, retryLater } from './pod-context.ts';
+import {
+  hasTerminated,
+  initialLifecycle,
+  isActive,
+  isFinished,
+  type LifecycleEffect,
+  type LifecycleEvent,
+  transition,
+  workOf,
+} from './pod-lifecycle.ts';
+import { createPodObserver, observePod, removeProbes, startProbes, visibleStateOf } from './pod-observer.ts';
+import { podStatusOf, terminatedStatus } from './pod-status.ts';
+import {
+  createStatusPublisher,
+  currentStatus,
+  dropStatusUpdate,
+  flushStatus,
+  markStatusDirty,
+  replaceStatus,
+  scheduleStatusUpdate,
+  stopPublisher,
+} from './status-publisher.ts';
+import { abortSync, createSyncLoop, requestSync, requestSyncAfterEvent, stopSyncLoop } from './sync-loop.ts';
+import { syncPod } from './sync-pod.ts';
+import { cleanUpPod, syncTerminatedPod, syncTerminatingPod } from './terminate-pod.ts';
 
 /** Options for terminating a Pod. */
 export type KillOptions = {
@@ -68,518 +81,196 @@ export type PodWorker = {
   readonly gone: Promise<void>;
 };
 
-type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' | 'gone';
-
-/** Retry interval for failures without a backoff. */
-const retryMs = 10_000;
-const networkRetryMs = 1000;
-/** Time after which a long sync refreshes the reported status; Kubernetes relists every second, too. */
-const statusRefreshMs = 1000;
-/** Debounce interval of status updates while a sync is in progress: a Pod that starts quickly is written once. */
-const statusDebounceMs = 100;
-
 /** Creates the worker of a Pod that should run or already runs. */
 export function createPodWorker(node: NodeContext, initialPod: Pod): PodWorker {
-  const { runtime, clock } = node;
+  const { clock } = node;
   const uid = initialPod.metadata.uid ?? '';
   const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
-  const { promise: ended, resolve: resolveTerminated } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<void>();
   const firstSeenAt = clock.now();
   let pod = initialPod;
-  /** Pod spec with the allocated resources. */
-  let allocatedSpec = initialPod.spec;
-  let resizeConditions: readonly ConditionValue[] = [];
-  /** Error of the last resize attempt. */
-  let resizeError: string | undefined;
-  let runtimePod: RuntimePod = emptyRuntimePod;
-  /** Only this worker creates sandboxes of the Pod, so their IDs are cached. */
-  let sandboxIds: readonly string[] | undefined;
-  let lastStatus: PodStatus | undefined;
-  /** True if the status must be recomputed. */
-  let isStatusStale = false;
-  let stage: Stage = 'starting';
-  let isRemoved = false;
-  let graceSeconds: number | undefined;
-  let isSyncPending = false;
-  let isSyncing = false;
-  let isDeadlineRecorded = false;
-  let currentSync: AbortController | undefined;
-  /** End of the last sync. */
-  let lastSyncAt = Number.NEGATIVE_INFINITY;
-  let cancelStatusRefresh: (() => void) | undefined;
-  /** True if a status update is pending; the debounce limits how long it waits. */
-  let isStatusPending = false;
-  let debounceUntil = Number.NEGATIVE_INFINITY;
-  let cancelDebounce: (() => void) | undefined;
-  const containerStarts = createContainerStarts(node);
-  let probes: PodProbes = noProbes;
-  const volumeManager = createPodVolumeManager(node, uid);
+  let lifecycle = initialLifecycle;
 
-  /** Returns the Pod with its allocated resources. */
-  const allocatedPod = (): Pod =>
-    allocatedSpec === pod.spec || !allocatedSpec ? pod : { ...pod, spec: allocatedSpec };
-  const record = (podContainer: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) =>
-    node.record(pod, type, reason, message, fieldPathOf(podContainer));
-  const killContext: KillContext = { runtime, clock, record, podIP: () => addressesOf(runtimePod)[0] ?? '' };
+  const currentPod = () => pod;
+  const starts = createContainerStarts(node);
+  const resize = createPodResize(initialPod);
+  const status = createStatusPublisher({
+    clock,
+    apiStatus: () => pod.status,
+    compute: computeStatus,
+    isDebounced: () => loop.isSyncing || observer.probes.isAwaitingFirstResult(),
+    isWithheld,
+    report: (found) =>
+      node.statuses.report(pod, {
+        status: found,
+        couldRun: !hasTerminated(lifecycle),
+        isFinished: lifecycle.stage === 'finished',
+      }),
+  });
+  const observer = createPodObserver({ node, uid, pod: currentPod, starts, onObserved: () => markStatusDirty(status) });
+  const volumes = createPodVolumeManager(node, uid);
+  const loop = createSyncLoop({
+    clock,
+    listings: node.listings,
+    hasEnded: () => lifecycle.stage === 'gone' || node.signal.aborted,
+    sync,
+    observe() {
+      if (lifecycle.stage === 'syncing' || lifecycle.stage === 'terminating') {
+        void observePod(observer).then(() => flushStatus(status), onSyncError);
+      }
+    },
+    onError: onSyncError,
+    onIdle() {
+      if (!observer.probes.isAwaitingFirstResult()) flushStatus(status);
+    },
+  });
+  const context: PodContext = {
+    node,
+    uid,
+    pod: currentPod,
+    lifecycle: () => lifecycle,
+    dispatch,
+    observer,
+    resize,
+    starts,
+    volumes,
+    status,
+  };
 
-  function requestSync(): void {
-    isSyncPending = true;
-    if (!isSyncing && stage !== 'gone') void runSyncLoop();
+  function dispatch(event: LifecycleEvent): void {
+    const { next, effects } = transition(lifecycle, event);
+    lifecycle = next;
+    for (const effect of effects) apply(effect);
   }
 
-  async function runSyncLoop(): Promise<void> {
-    isSyncing = true;
-    while (isSyncPending && stage !== 'gone' && !node.signal.aborted) {
-      if (node.listings) await node.listings.waitForRelistAfter(lastSyncAt);
-      isSyncPending = false;
-      const current = new AbortController();
-      currentSync = current;
-      try {
-        await runStage(current.signal);
-      } catch (error) {
-        if (!current.signal.aborted && !node.signal.aborted) onSyncError(error);
-      }
-      currentSync = undefined;
-      lastSyncAt = clock.now();
-      cancelStatusRefresh?.();
-      cancelStatusRefresh = undefined;
+  function apply(effect: LifecycleEffect): void {
+    switch (effect) {
+      case 'prepareSync':
+        prepareSync();
+        break;
+      case 'abortSync':
+        abortSync(loop);
+        break;
+      case 'requestSync':
+        requestSync(loop);
+        break;
+      case 'reportStatus':
+        scheduleStatusUpdate(status);
+        break;
+      case 'refreshStatus':
+        markStatusDirty(status);
+        break;
+      case 'freeAllocations':
+        node.allocations.remove(uid);
+        resolveEnded();
+        removeProbes(observer);
+        break;
+      case 'dropStatus':
+        node.statuses.remove(uid);
+        dropStatusUpdate(status);
+        resolveGone();
     }
-    isSyncing = false;
-    if (!probes.isAwaitingFirstResult()) flushStatus();
+  }
+
+  function prepareSync(): void {
+    startProbes(observer, (type) => {
+      markStatusDirty(status);
+      // Readiness affects only the status; no action is needed.
+      if (type !== 'Readiness') requestSync(loop);
+    });
+    node.sources.watchReferences(uid, referencesOf(pod), () => {
+      volumes.markStale();
+      requestSync(loop);
+    });
+  }
+
+  async function sync(signal: AbortSignal): Promise<void> {
+    switch (workOf(lifecycle)) {
+      case 'syncPod':
+        dispatch({ type: 'syncStarted' });
+        return syncPod(context, signal);
+      case 'syncTerminatingPod':
+        return syncTerminatingPod(context, signal);
+      case 'syncTerminatedPod':
+        return syncTerminatedPod(context);
+      case 'cleanUpPod':
+        await cleanUpPod(context);
+    }
   }
 
   function onSyncError(error: unknown): void {
-    const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-    node.log.warn({ pod: name, error }, 'pod sync failed');
-    node.syncAt(uid, clock.now() + retryMs);
+    node.log.warn({ pod: `${pod.metadata.namespace}/${pod.metadata.name}`, error }, 'pod sync failed');
+    retryLater(context);
   }
 
-  async function runStage(signal: AbortSignal): Promise<void> {
-    switch (stage) {
-      case 'starting':
-      case 'syncing':
-        return sync(signal);
-      case 'terminating':
-        return terminate(signal);
-      case 'terminated':
-        return finish();
-      case 'finished':
-        if (isRemoved) await cleanUp();
-    }
-  }
-
-  /** Reads the state of the Pod from the runtime; a failure is recorded with the given event reason. */
-  async function read(eventOnError?: { readonly reason: string; readonly what: string }): Promise<void> {
-    try {
-      sandboxIds ??= await sandboxIdsOf(runtime, uid);
-      runtimePod = await readRuntimePod(runtime, sandboxIds, runtimePod);
-    } catch (error) {
-      if (eventOnError && !node.signal.aborted) {
-        node.record(pod, 'Warning', eventOnError.reason, `${eventOnError.what}: ${rpcTextOf(error)}`);
-      }
-      throw error;
-    }
-  }
-
-  /** Reads the runtime state and updates probes and status. */
-  async function observe(): Promise<void> {
-    await read({ reason: 'FailedSync', what: 'error determining status' });
-    probes.observe(
-      pod,
-      containerStarts.visibleState(runtimePod),
-      addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '',
-    );
-    markStatusDirty();
-  }
-
-  /** Marks the status as stale. The status is computed only when it is written, to include later changes. */
-  function markStatusDirty(): void {
-    isStatusStale = true;
-    scheduleStatusUpdate();
-  }
-
-  /** Returns the current status. */
-  function status(): PodStatus {
-    const previous = lastStatus ?? pod.status ?? {};
-    if (!isStatusStale) return previous;
-    isStatusStale = false;
+  function computeStatus(previous: PodStatus): PodStatus {
     const found = podStatusOf({
-      pod: allocatedPod(),
-      runtimePod: containerStarts.visibleState(runtimePod),
+      pod: allocatedPodOf(context),
+      runtimePod: visibleStateOf(observer),
       previous,
-      failures: containerStarts.failures,
-      probes,
+      failures: starts.failures,
+      probes: observer.probes,
       runtimeName: node.runtimeName(),
       resourcesOf: (container, running) => node.allocations.statusOf(uid, container, running),
-      resizeClaims: resizeConditions,
-      isEnding: stage === 'terminated' || stage === 'finished',
+      resizeClaims: resize.conditions,
+      isEnding: hasTerminated(lifecycle),
       hostIPs: node.hostIPs(),
       now: clock.now(),
     });
     if (found.phase === 'Running' && previous.phase === 'Pending') {
       node.metrics.observePodStartDuration((clock.now() - firstSeenAt) / 1000);
     }
-    lastStatus = stage === 'finished' ? terminatedStatus(pod, found) : found;
-    return lastStatus;
+    return lifecycle.stage === 'finished' ? terminatedStatus(pod, found) : found;
   }
 
-  function scheduleStatusUpdate(): void {
-    isStatusPending = true;
-    if (isSyncing || probes.isAwaitingFirstResult()) {
-      debounceUntil = clock.elapsedMs() + statusDebounceMs;
-      cancelDebounce ??= clock.setTimer(statusDebounceMs, onDebounceEnd);
-    } else flushStatus();
-  }
-
-  function onDebounceEnd(): void {
-    const left = debounceUntil - clock.elapsedMs();
-    if (left > 0) cancelDebounce = clock.setTimer(left, onDebounceEnd);
-    else flushStatus();
-  }
-
-  function flushStatus(): void {
-    cancelDebounce?.();
-    cancelDebounce = undefined;
-    if (!isStatusPending) return;
-    const couldRun = stage !== 'terminated' && stage !== 'finished';
-    const now = status();
-    // A Pod whose containers have all exited is about to be cleaned up, so the final status is written once.
-    if (couldRun && isTerminalPhase(now.phase) && !runtimePod.containers.some(({ state }) => state === 'running'))
-      return;
-    isStatusPending = false;
-    node.statuses.report(pod, { status: now, couldRun, isFinished: stage === 'finished' });
-  }
-
-  // --- Sync ---
-
-  async function sync(signal: AbortSignal): Promise<void> {
-    if (stage === 'starting') {
-      stage = 'syncing';
-      if (hasProbes(pod)) {
-        const { random, probeMetrics } = node;
-        probes = createPodProbes(pod, {
-          runtime,
-          clock,
-          random,
-          metrics: probeMetrics,
-          record,
-          onChange: probeChanged,
-        });
-      }
-      node.sources.watchReferences(uid, referencesOf(pod), () => {
-        volumeManager.markStale();
-        requestSync();
-      });
-    }
-    resize();
-    await observe();
-    if (!cannotBeTerminal()) {
-      if (isTerminalPhase(status().phase)) return complete();
-      const deadline = deadlineOf(pod, status());
-      if (deadline !== undefined) node.syncAt(uid, deadline);
-    }
-
-    const networkFault = isHostNetwork(pod) ? undefined : node.networkFault();
-    if (networkFault !== undefined) {
-      node.record(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${networkFault}`);
-      node.syncAt(uid, clock.now() + networkRetryMs);
-      return;
-    }
-    const actions = decide();
-    const found = await volumeManager.ensureMounted(allocatedPod(), downwardContextFor(addressesOf(runtimePod)));
-    // Running containers have their volumes; only new containers need all volumes to be mounted.
-    const mounted = found ?? (startsNothing(actions) ? volumeManager.mounted() : undefined);
-    if (!mounted) return;
-    signal.throwIfAborted();
-    await applyActions(actions, mounted, signal);
-  }
-
-  /** Reports whether the Pod cannot be in a terminal phase: all its containers restart, and it has no deadline. */
-  function cannotBeTerminal(): boolean {
-    const { restartPolicy = 'Always', activeDeadlineSeconds } = pod.spec ?? {};
-    if (!lastStatus || isTerminalPhase(lastStatus.phase) || isTerminalPhase(pod.status?.phase)) return false;
-    return restartPolicy === 'Always' && activeDeadlineSeconds == null;
-  }
-
-  /** A completed Pod is cleaned up like a terminated one. */
-  function complete(): void {
-    if (status().reason === 'DeadlineExceeded' && !isDeadlineRecorded) {
-      isDeadlineRecorded = true;
-      node.record(pod, 'Normal', 'DeadlineExceeded', deadlineMessage);
-    }
-    kill({});
-  }
-
-  function resize(): void {
-    const resized = node.allocations.resize(pod, { allocatable: node.allocatable(), admits: node.findRejectionFor });
-    const { pending, changed } = resized;
-    allocatedSpec = resized.pod.spec;
-    const containers = containersOf(allocatedPod()).map(({ container }) => container);
-    for (const container of containers) if (changed.includes(container.name)) containerStarts.resetBackOff(container);
-    const isResizing = containers.some((container) => {
-      const newest = newestOf(runtimePod, container.name);
-      return newest?.state === 'running' && node.allocations.resizeActionFor(uid, container, newest) !== 'none';
-    });
-    const inProgress: ConditionValue = {
-      type: 'PodResizeInProgress',
-      status: 'True',
-      ...(resizeError === undefined ? {} : { reason: 'Error', message: resizeError }),
-    };
-    resizeConditions = [...(pending ? [pending] : []), ...(isResizing ? [inProgress] : [])];
-    if (pending?.reason === 'Deferred') node.syncAt(uid, clock.now() + retryMs);
-  }
-
-  function decide(): PodActions {
-    return decideActions({
-      pod: allocatedPod(),
-      runtimePod,
-      probes,
-      resizeActionFor: (container, running) => node.allocations.resizeActionFor(uid, container, running),
-    });
-  }
-
-  function downwardContextFor(podIPs: readonly string[]): DownwardContext {
-    return { podIPs, hostIPs: node.hostIPs(), allocatable: node.allocatable() };
-  }
-
-  async function applyActions(
-    actions: PodActions,
-    mounted: ReadonlyMap<string, MountedVolume>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (actions.createsSandbox && actions.sandboxId !== undefined) {
-      node.record(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
-    }
-    if (actions.killsPod) {
-      await killPod(killContext, allocatedPod(), runtimePod, undefined, signal);
-      if (!actions.createsSandbox) return observe();
-    }
-    for (const { target, message, reason } of actions.kills) {
-      await killContainer(killContext, { pod: allocatedPod(), target, message, reason }, signal);
-    }
-    const starts = [...actions.ephemeral, ...actions.init, ...actions.regular];
-    if (actions.kills.length > 0) await read();
-    await updateResources(actions);
-    if (starts.length === 0 && !actions.createsSandbox) return;
-
-    const sandboxConfig = await configureSandbox(node, allocatedPod(), actions.attempt);
-    if (!sandboxConfig) {
-      node.syncAt(uid, clock.now() + retryMs);
-      return;
-    }
-    let { sandboxId } = actions;
-    if (actions.createsSandbox) {
-      const before = sandboxIds ?? [];
-      // If this sync is aborted, the sandboxes are unknown.
-      sandboxIds = undefined;
-      sandboxId = await createSandbox(node, allocatedPod(), sandboxConfig, signal);
-      if (sandboxId !== undefined) sandboxIds = [...before, sandboxId];
-      else {
-        node.syncAt(uid, clock.now() + retryMs);
-        return;
-      }
-      // The status is not updated yet: in most Pods the containers start right after the sandbox.
-      await read({ reason: 'FailedPodSandBoxStatus', what: 'Unable to get pod sandbox status' });
-    }
-    const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
-    const { initContainerStatuses = [], containerStatuses = [] } = status();
-    const startContext = {
-      pod: allocatedPod(),
-      statuses: [...initContainerStatuses, ...containerStatuses],
-      runtimePod,
-      sandboxId: sandboxId!,
-      sandboxConfig,
-      facts: downwardContextFor(podIPs),
-      volumes: mounted,
-      pullSecrets: await pullSecretsOf(node, pod),
-    };
-    const { retryAt, hasNews } = await containerStarts.startAll(startContext, starts, signal);
-    if (retryAt !== undefined) node.syncAt(uid, retryAt);
-    if (hasNews) markStatusDirty();
-    await removeDeadContainers();
-  }
-
-  async function updateResources({ resizes }: PodActions): Promise<void> {
-    if (resizes.length === 0) return;
-    try {
-      await resizeContainers(node, allocatedPod(), resizes);
-      resizeError = undefined;
-    } catch (error) {
-      resizeError = descriptionOf(error);
-      node.syncAt(uid, clock.now() + retryMs);
-    }
-    resize();
-    await observe();
-  }
-
-  /** Garbage-collects exited containers, keeping the newest instance of each name for debugging. */
-  async function removeDeadContainers(): Promise<void> {
-    const kept = new Set<string>();
-    for (const { id, name, state } of runtimePod.containers) {
-      if (state !== 'exited') continue;
-      if (!kept.has(name)) {
-        kept.add(name);
-        continue;
-      }
-      await runtime.removeContainer({ containerId: id });
-      await runtime.files.remove(logLinkOf(pod, { name, id }, node.settings));
-    }
-  }
-
-  function probeChanged(type: ProbeType): void {
-    markStatusDirty();
-    // Readiness affects only the status; no action is needed.
-    if (type !== 'Readiness') requestSync();
-  }
-
-  // --- Termination ---
-
-  function kill({ graceSeconds: requested, verdict }: KillOptions): void {
-    if (verdict) lastStatus = verdict(status());
-    if (stage === 'terminated' || stage === 'finished' || stage === 'gone') {
-      if (verdict) scheduleStatusUpdate();
-      requestSync();
-      return;
-    }
-    const own = pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30;
-    const next = Math.max(1, Math.min(requested ?? own, graceSeconds ?? Number.POSITIVE_INFINITY));
-    const isShorter = graceSeconds !== undefined && next < graceSeconds;
-    if (stage !== 'terminating') {
-      stage = 'terminating';
-      currentSync?.abort();
-    } else if (isShorter) currentSync?.abort();
-    else if (graceSeconds !== undefined) return;
-    graceSeconds = next;
-    requestSync();
-  }
-
-  async function terminate(signal: AbortSignal): Promise<void> {
-    probes.stopLivenessAndStartup();
-    await observe();
-    try {
-      await killPod(killContext, allocatedPod(), runtimePod, graceSeconds, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      node.record(pod, 'Warning', 'FailedKillPod', `error killing pod: ${descriptionOf(error)}`);
-      throw error;
-    }
-    probes.stop();
-    await read();
-    if (runtimePod.containers.some(({ state }) => state === 'running')) {
-      throw new Error('containers are still running after termination');
-    }
-    stage = 'terminated';
-    // The allocated resources are free from here on.
-    node.allocations.remove(uid);
-    resolveTerminated();
-    probes = noProbes;
-    markStatusDirty();
-    isSyncPending = true;
-  }
-
-  async function finish(): Promise<void> {
-    await volumeManager.remove(pod);
-    node.sources.unwatchReferences(uid);
-    node.tokens.remove(uid);
-    stage = 'finished';
-    markStatusDirty();
-    isSyncPending = true;
-  }
-
-  async function cleanUp(): Promise<void> {
-    for (const id of await sandboxIdsOf(runtime, uid)) {
-      await runtime.removePodSandbox({ podSandboxId: id }).catch((error: unknown) => {
-        if (!isNotFoundError(error)) throw error;
-      });
-    }
-    for (const each of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, each, node.settings));
-    await runtime.files.remove(logDirectoryOf(pod, node.settings));
-    node.statuses.remove(uid);
-    // No status update is left to write.
-    isStatusPending = false;
-    stage = 'gone';
-    resolveGone();
+  /** A Pod whose containers have all exited is about to be cleaned up, so the final status is written once. */
+  function isWithheld({ phase }: PodStatus): boolean {
+    if (hasTerminated(lifecycle) || !isTerminalPhase(phase)) return false;
+    return !observer.runtimePod.containers.some(({ state }) => state === 'running');
   }
 
   return {
     uid,
     ended,
     gone,
-    pod: () => pod,
-    status,
-    runtimePod: () => runtimePod,
-    volumes: volumeManager.mounted,
-    isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
-    isFinished: () => stage === 'finished' || stage === 'gone',
+    pod: currentPod,
+    status: () => currentStatus(status),
+    runtimePod: () => observer.runtimePod,
+    volumes: volumes.mounted,
+    isActive: () => isActive(lifecycle),
+    isFinished: () => isFinished(lifecycle),
     reject({ reason, message }) {
       node.metrics.countRejection(reason);
       node.record(pod, 'Warning', reason, message);
-      stage = 'finished';
-      lastStatus = {
+      replaceStatus(status, {
         ...pod.status,
         phase: 'Failed',
         reason,
         message: `Pod was rejected: ${message}`,
         startTime: pod.status?.startTime ?? formatTime(clock.now()),
-      };
-      scheduleStatusUpdate();
+      });
+      dispatch({ type: 'rejected' });
     },
     update(next) {
       const before = pod;
       pod = next;
-      volumeManager.markStale();
+      volumes.markStale();
       node.statuses.observe(next);
-      if (next.metadata.deletionTimestamp != null) {
-        const grace = next.metadata.deletionGracePeriodSeconds;
-        kill(grace == null ? {} : { graceSeconds: grace });
-        return;
-      }
-      const isUp = stage === 'starting' || stage === 'syncing';
-      if (isUp && isTerminalPhase(next.status?.phase)) kill({});
-      else if (stage === 'starting' || (isUp && requiresSync(before, next))) requestSync();
-      else if (isUp && lastStatus && haveForeignConditionsChanged(before, next)) markStatusDirty();
+      dispatch({ type: 'updated', before, after: next, hasStatus: status.lastStatus !== undefined });
     },
     remove() {
-      isRemoved = true;
-      if (stage === 'finished') return requestSync();
-      kill({ graceSeconds: pod.metadata.deletionTimestamp == null ? 1 : (graceSeconds ?? 1) });
+      dispatch({ type: 'removed', pod });
     },
-    kill,
+    kill({ graceSeconds, verdict }) {
+      if (verdict) replaceStatus(status, verdict(currentStatus(status)));
+      dispatch({ type: 'killed', pod, graceSeconds, hasVerdict: verdict !== undefined });
+    },
     stop() {
-      currentSync?.abort();
-      probes.stop();
-      cancelStatusRefresh?.();
-      cancelDebounce?.();
+      stopSyncLoop(loop);
+      observer.probes.stop();
+      stopPublisher(status);
     },
-    runtimeChanged() {
-      isSyncPending = true;
-      if (!isSyncing) return requestSync();
-      // A sync that waits, for example for an image pull, must not delay the status of other containers.
-      cancelStatusRefresh ??= clock.setTimer(statusRefreshMs, () => {
-        cancelStatusRefresh = undefined;
-        if (stage === 'syncing' || stage === 'terminating') void observe().then(flushStatus, onSyncError);
-      });
-    },
-    requestSync,
+    runtimeChanged: () => requestSyncAfterEvent(loop),
+    requestSync: () => requestSync(loop),
   };
-}
-
-function startsNothing({ ephemeral, init, regular }: PodActions): boolean {
-  return ephemeral.length + init.length + regular.length === 0;
-}
-
-/** Reports whether an update requires a sync: most updates are the kubelet's own status writes. */
-function requiresSync(before: Pod, after: Pod): boolean {
-  const { metadata: a } = before;
-  const { metadata: b } = after;
-  if (a.generation !== b.generation || (a.generation === undefined && !isSame(before.spec, after.spec))) return true;
-  // Environment variables keep the metadata of the container start; files of downward API volumes are updated.
-  return hasMetadataFiles(after) && (!isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations));
-}
-
-/** Reports whether conditions of other controllers changed, which readiness gates may depend on. */
-function haveForeignConditionsChanged(before: Pod, after: Pod): boolean {
-  if (before.status === after.status) return false;
-  const foreign = (pod: Pod) => (pod.status?.conditions ?? []).filter(({ type }) => !isKubeletCondition(type));
-  return !isSame(foreign(before), foreign(after));
 }
