@@ -13,7 +13,8 @@ import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-ru
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
 import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/eviction/log-rotation';
-import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
+import { createKubelet } from '@kruise/node/kubelet/kubelet';
+import type { KubeletOptions } from '@kruise/node/kubelet/kubelet-options';
 import {
   type CertificateStore,
   isValid,

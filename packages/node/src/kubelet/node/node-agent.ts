@@ -1,13 +1,12 @@
 /** Node agent: registers the Node, updates its status, and renews its lease as a heartbeat. */
 import { type Lease, lease as leaseKind } from '@kruise/api/coordination/lease';
-import { type Node, type NodeSystemInfo, node as nodeKind, nodeStatus } from '@kruise/api/core/node';
+import { type Node, node as nodeKind, nodeStatus } from '@kruise/api/core/node';
 import type { Client } from '@kruise/client/client';
 import { GrpcError } from '@kruise/client/grpc/status';
 import type { Log } from '@kruise/client/log';
 import { isVersionAtLeast } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isSame, type JsonObject } from '@kruise/machinery/json-value';
-import type { ResourceList } from '@kruise/machinery/resource-list';
 import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/status';
 import { createTwoWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
@@ -18,6 +17,7 @@ import { formatMicroTime, type Instant } from '@kruise/values/time';
 import type { Image, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '../../cri/messages.ts';
 import type { NodeRuntime } from '../../cri/runtime.ts';
 import type { Sources } from '../pods/sources.ts';
+import type { NodeDescription } from './node-description.ts';
 import {
   eventReasonFor,
   isSameNodeStatus,
@@ -26,21 +26,6 @@ import {
   type Pressure,
   reconciledNode,
 } from './node-status.ts';
-
-/** Static description of a node. */
-export type NodeDescription = {
-  readonly name: string;
-  readonly hostname: string;
-  readonly addresses: readonly string[];
-  readonly labels: { readonly [key: string]: string };
-  readonly taints: NonNullable<Node['spec']>['taints'];
-  readonly unschedulable: boolean;
-  readonly providerId: string | undefined;
-  readonly capacity: ResourceList;
-  readonly reserved: ResourceList;
-  readonly info: Omit<NodeSystemInfo, 'containerRuntimeVersion'>;
-  readonly kubeletPort: number;
-};
 
 /** Node agent of a kubelet. */
 export type NodeAgent = {

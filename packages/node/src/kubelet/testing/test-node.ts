@@ -13,7 +13,8 @@ import { seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import type { NodeRuntime } from '../../cri/runtime.ts';
 import { createSimulatedRuntime, type SimulatedRuntimeOptions } from '../../cri/simulated/simulated-runtime.ts';
-import { createKubelet, type Kubelet, type KubeletOptions } from '../kubelet.ts';
+import { createKubelet, type Kubelet } from '../kubelet.ts';
+import type { KubeletOptions } from '../kubelet-options.ts';
 
 export type TestNode = {
   readonly server: TestServer;
