@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@kruise/values/clock';
-import { createSpdyConnection, type SpdyStream } from './spdy.ts';
+import { createSpdyConnection } from './spdy.ts';
+import type { SpdyStream } from './spdy-streams.ts';
 import { acceptSpdy } from './spdy-upgrade.ts';
 import { isWebSocket, rejectUpgrade, type Upgrade, UpgradeRejectedError } from './upgrade.ts';
 import { acceptWebSocket, createChannels } from './websocket.ts';

@@ -1,7 +1,8 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Status } from '@kruise/api/meta/status';
 import type { Clock } from '@kruise/values/clock';
-import { createSpdyConnection, type SpdyStream } from './spdy.ts';
+import { createSpdyConnection } from './spdy.ts';
+import type { SpdyStream } from './spdy-streams.ts';
 import { acceptSpdy } from './spdy-upgrade.ts';
 import { isWebSocket, type Upgrade } from './upgrade.ts';
 import { acceptWebSocket, createChannels } from './websocket.ts';

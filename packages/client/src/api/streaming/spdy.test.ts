@@ -5,7 +5,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import fc from 'fast-check';
-import { createSpdyConnection, type SpdyOptions, type SpdyStream } from './spdy.ts';
+import { createSpdyConnection, type SpdyOptions } from './spdy.ts';
 import {
   createFrameReader,
   dataHead,
@@ -16,6 +16,7 @@ import {
   synStreamFrame,
 } from './spdy-frames.ts';
 import { createHeaderEncoder } from './spdy-headers.ts';
+import type { SpdyStream } from './spdy-streams.ts';
 
 const clock = virtualClock();
 
