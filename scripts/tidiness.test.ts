@@ -55,7 +55,7 @@ const texts = new Map(sources.map((file) => [file, readFileSync(join(root, file)
 
 /** Returns whether a file is a test or imported only by tests. */
 function isForTests(file: string): boolean {
-  return /\.test\.ts$|\/suite\.ts$|\/testing\//.test(file);
+  return /[.-]test\.ts$|\/suite\.ts$|\/testing\//.test(file);
 }
 
 function packageOf(file: string): string | undefined {
