@@ -308,7 +308,7 @@ export type CachesOptions = Omit<InformerOptions, keyof Selection> & {
  *
  * ```ts
  * const caches = createCaches(client, clock, random, {}, signal);
- * caches.of(pod).ownedBy(job);
+ * caches.of(pod).ownedBy(set);
  * ```
  */
 export function createCaches(

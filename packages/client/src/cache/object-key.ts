@@ -15,7 +15,13 @@ export type { KubernetesObject };
 /** An object with name and namespace. */
 export type NamedObject = { readonly metadata: { readonly name?: string; readonly namespace?: string } };
 
-/** Returns the key of an object: `keyOf(pod)` is `default/web-0`. */
+/**
+ * Returns the key of an object: `keyOf(pod)` is `default/web-0`.
+ *
+ * ```ts
+ * keyOf({ metadata: { namespace: 'default', name: 'web-0' } }); // default/web-0
+ * ```
+ */
 export function keyOf({ metadata: { name = '', namespace } }: NamedObject): Key {
   return keyFor({ name, ...(namespace === undefined ? {} : { namespace }) });
 }

@@ -49,7 +49,7 @@ const retryMs = 10_000;
  *
  * ```ts
  * const recorder = createEventRecorder(client, clock, random, { component: 'backup-controller' }, signal);
- * recorder.record({ about: pod, type: 'Normal', reason: 'BackupStarted', message: 'Started the backup' });
+ * recorder.record({ about: web, type: 'Normal', reason: 'BackupStarted', message: 'Started the backup' });
  * ```
  */
 export function createEventRecorder(

@@ -67,7 +67,13 @@ type SeriesEntry = {
   hasUnwrittenCount: boolean;
 };
 
-/** Creates a recorder that writes events until the signal is aborted. */
+/**
+ * Creates a recorder that writes events until the signal is aborted.
+ *
+ * ```ts
+ * const series = createSeriesRecorder(client, clock, random, { host: 'node-1' }, signal);
+ * ```
+ */
 export function createSeriesRecorder(
   client: Client,
   clock: Clock,
