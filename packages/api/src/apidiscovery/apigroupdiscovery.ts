@@ -9,9 +9,9 @@ export const apiSubresourceDiscovery = s.object(
   'A subresource the server offers.',
   {
     subresource: s.required(1, s.string(), 'Its name, such as status.'),
-    responseKind: s.pointer(2, groupVersionKind, 'Kind of what it answers with. May differ from that of the resource.'),
-    acceptedTypes: s.optional(3, s.list(groupVersionKind), 'Kinds it takes, if there are several.'),
-    verbs: s.required(4, s.list(s.string()), 'What can be done with it, such as get and patch.'),
+    responseKind: s.pointer(2, groupVersionKind, 'Kind of the responses. Can differ from the kind of the resource.'),
+    acceptedTypes: s.optional(3, s.list(groupVersionKind), 'Accepted kinds, if there are several.'),
+    verbs: s.required(4, s.list(s.string()), 'Verbs that the subresource supports, for example get and patch.'),
   },
 );
 export type APISubresourceDiscovery = s.TypeOf<typeof apiSubresourceDiscovery>;
@@ -27,7 +27,7 @@ export const apiResourceDiscovery = s.object(
     verbs: s.required(
       5,
       s.list(s.string()),
-      'What can be done with it: get, list, watch, create, update, patch, delete, deletecollection.',
+      'Verbs that the resource supports: get, list, watch, create, update, patch, delete, deletecollection.',
     ),
     shortNames: s.optional(6, s.list(s.string()), 'Short names for it, such as po.'),
     categories: s.optional(7, s.list(s.string()), 'Groups of resources it is part of, such as all.'),
@@ -42,7 +42,7 @@ export const apiVersionDiscovery = s.object('io.k8s.api.apidiscovery.v2.APIVersi
   freshness: s.optional(
     3,
     s.string({ goType: 'v2.DiscoveryFreshness' }),
-    'Current, or Stale if its server could not be asked lately.',
+    'Freshness: Current, or Stale if the server was not reachable recently.',
   ),
 });
 export type APIVersionDiscovery = s.TypeOf<typeof apiVersionDiscovery>;
@@ -52,7 +52,7 @@ export const apiGroupDiscovery = s.object(
   'An API group with all it offers.',
   {
     ...typeMeta,
-    metadata: s.optional(1, objectMeta, 'Its name, which is that of the group; empty for the core group.'),
+    metadata: s.optional(1, objectMeta, 'Metadata; the name is that of the group, and empty for the core group.'),
     versions: s.optional(2, s.list(apiVersionDiscovery), 'Its versions, the preferred one first.'),
   },
 );

@@ -11,7 +11,7 @@ export const controllerRevision = kind(
     plural: 'controllerrevisions',
     scope: 'Namespaced',
     fields: {
-      data: s.optional(2, s.rawExtension(), 'What was wanted then, in a form its owner knows.'),
+      data: s.optional(2, s.rawExtension(), 'Recorded state, in a format that the owner defines.'),
       revision: s.required(3, s.int64(), 'Its number; the greatest is the newest.'),
     },
   },

@@ -25,7 +25,7 @@ export const configMap = kind(
       binaryData: s.optional(
         3,
         s.map(s.bytes()),
-        'Bytes by key, in base64, for what is not UTF-8 text. All data together may have 1 MiB.',
+        'Binary data by key, in base64, for data that is not UTF-8. All data together are limited to 1 MiB.',
       ),
     },
   },

@@ -23,7 +23,7 @@ export const glusterfsPersistentVolumeSource = s.object(
     endpoints: s.required(1, s.string(), 'Name of the Endpoints object that lists the servers.'),
     path: s.required(2, s.string(), 'Name of the volume.'),
     readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
-    endpointsNamespace: s.pointer(4, s.string(), 'Namespace of the Endpoints object. Unset: that of the claim.'),
+    endpointsNamespace: s.pointer(4, s.string(), 'Namespace of the Endpoints object. Unset: the namespace of the PVC.'),
   },
 );
 export type GlusterfsPersistentVolumeSource = s.TypeOf<typeof glusterfsPersistentVolumeSource>;
@@ -52,7 +52,7 @@ export const iscsiPersistentVolumeSource = s.object(
   'io.k8s.api.core.v1.ISCSIPersistentVolumeSource',
   'A disk reached by iSCSI.',
   {
-    targetPortal: s.required(1, s.string(), 'Where the target is, as host or host:port; the port is 3260 by default.'),
+    targetPortal: s.required(1, s.string(), 'Portal of the target, as host or host:port; the port is 3260 by default.'),
     iqn: s.required(2, s.string(), 'Qualified name of the target.'),
     lun: s.required(3, s.int32(), 'Number of the disk at the target.'),
     iscsiInterface: s.optional(
@@ -69,7 +69,7 @@ export const iscsiPersistentVolumeSource = s.object(
     initiatorName: s.pointer(
       12,
       s.string(),
-      'Name of the initiator. If set, an interface of its own is made for the volume.',
+      'Name of the initiator. If set, a new interface is created for the volume.',
     ),
   },
 );
@@ -121,7 +121,7 @@ export const azureFilePersistentVolumeSource = s.object(
     secretName: s.required(1, s.string(), 'Secret with name and key of the storage account.'),
     shareName: s.required(2, s.string(), 'Name of the share.'),
     readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
-    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: that of the Pod.', {
+    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: the namespace of the Pod.', {
       omitEmpty: false,
     }),
   },
@@ -154,7 +154,7 @@ export const localVolumeSource = s.object(
   'io.k8s.api.core.v1.LocalVolumeSource',
   'A disk or directory of one node, with that node given in nodeAffinity.',
   {
-    path: s.required(1, s.string(), 'Where it is on the node: a directory, or a block device.'),
+    path: s.required(1, s.string(), 'Path of the volume on the node: a directory or a block device.'),
     fsType: s.pointer(2, s.string(), 'The file system for a block device; as the system chooses by default.'),
   },
 );
@@ -178,13 +178,13 @@ export const csiPersistentVolumeSource = s.object(
   'A volume of a CSI driver.',
   {
     driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
-    volumeHandle: s.required(2, s.string(), 'What the driver calls the volume. Cannot be changed.'),
+    volumeHandle: s.required(2, s.string(), 'ID of the volume at the driver. Immutable.'),
     readOnly: s.optional(3, s.boolean(), 'Publish it read-only. Default false.'),
     fsType: s.optional(4, s.string(), 'The file system; as the driver decides by default.'),
     volumeAttributes: s.optional(
       5,
       s.map(s.string()),
-      'What the driver needs to know of the volume, from when it was made.',
+      'Attributes of the volume that the driver set when it created the volume.',
     ),
     controllerPublishSecretRef: s.pointer(
       6,
@@ -201,7 +201,7 @@ export type CSIPersistentVolumeSource = s.TypeOf<typeof csiPersistentVolumeSourc
 
 export const persistentVolumeSource = s.object(
   'io.k8s.api.core.v1.PersistentVolumeSource',
-  'Where a volume really is. Exactly one must be given; it cannot be changed.',
+  'Source of a volume. Exactly one is required; immutable.',
   {
     gcePersistentDisk: s.pointer(1, gcePersistentDiskVolumeSource, 'A disk of Google Compute Engine.'),
     awsElasticBlockStore: s.pointer(2, awsElasticBlockStoreVolumeSource, 'A volume of Amazon EBS.'),
@@ -249,7 +249,7 @@ export const persistentVolumeSpec = s.object(
     capacity: s.optional(
       1,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'How large it is, under the key storage.',
+      'Capacity of the volume, under the key storage.',
     ),
     persistentVolumeSource: s.inline(2, persistentVolumeSource),
     accessModes: s.optional(
@@ -262,18 +262,18 @@ export const persistentVolumeSpec = s.object(
           'ReadWriteOncePod',
         ]),
       ),
-      'How it can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
+      'Supported access modes: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
     ),
     claimRef: s.pointer(4, objectReference, 'The claim it is bound to, or kept for.', { mapType: 'granular' }),
     persistentVolumeReclaimPolicy: s.optional(
       5,
       s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']),
-      'What becomes of it when its claim is deleted: Retain (the default for volumes made by hand), Delete (for provisioned ones) or the outdated Recycle.',
+      'Reclaim policy after the deletion of the PVC: Retain (the default of volumes that were created manually), Delete (of provisioned ones) or the deprecated Recycle.',
     ),
     storageClassName: s.optional(
       6,
       s.string(),
-      'The class it belongs to; empty for none. Claims of that class only are bound to it.',
+      'Storage class; empty for none. Only PVCs of the same class are bound to the volume.',
     ),
     mountOptions: s.optional(
       7,
@@ -297,16 +297,16 @@ export type PersistentVolumeSpec = s.TypeOf<typeof persistentVolumeSpec>;
 
 export const persistentVolumeStatus = s.object(
   'io.k8s.api.core.v1.PersistentVolumeStatus',
-  'Where a volume is in its life.',
+  'Status of a volume: its phase.',
   {
     phase: s.optional(
       1,
       s.oneOf('v1.PersistentVolumePhase', ['Pending', 'Available', 'Bound', 'Released', 'Failed']),
-      'Pending, Available, Bound, Released (its claim is gone) or Failed.',
+      'Phase: Pending, Available, Bound, Released (the PVC was deleted) or Failed.',
     ),
     message: s.optional(2, s.string(), 'Human-readable message with the reason.'),
     reason: s.optional(3, s.string(), 'Machine-readable reason for the status.'),
-    lastPhaseTransitionTime: s.pointer(4, s.time(), 'When the phase last changed.'),
+    lastPhaseTransitionTime: s.pointer(4, s.time(), 'Time at which the phase last changed.'),
   },
 );
 export type PersistentVolumeStatus = s.TypeOf<typeof persistentVolumeStatus>;
@@ -323,8 +323,8 @@ export const persistentVolume = kind(
     shortNames: ['pv'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, persistentVolumeSpec, 'What the volume is.'),
-      status: s.optional(3, persistentVolumeStatus, 'Where it is in its life.'),
+      spec: s.optional(2, persistentVolumeSpec, 'Specification of the volume.'),
+      status: s.optional(3, persistentVolumeStatus, 'Status of the volume: its phase.'),
     },
   },
 );

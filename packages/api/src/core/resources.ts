@@ -2,7 +2,7 @@ import * as s from '@kruise/schema';
 
 export const volumeResourceRequirements = s.object(
   'io.k8s.api.core.v1.VolumeResourceRequirements',
-  'How large a volume is to be.',
+  'Resource requirements of a volume.',
   {
     limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The most storage it may have.'),
     requests: s.optional(
@@ -26,7 +26,7 @@ export type ResourceClaim = s.TypeOf<typeof resourceClaim>;
 
 export const resourceRequirements = s.object(
   'io.k8s.api.core.v1.ResourceRequirements',
-  'What a container needs, and what it may not exceed.',
+  'Resource requests and limits of a container.',
   {
     limits: s.optional(
       1,
@@ -36,12 +36,12 @@ export const resourceRequirements = s.object(
     requests: s.optional(
       2,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'What is set aside for it on the node, by resource; the scheduler goes by this. Default: the limits.',
+      'Resources that are reserved on the node; the scheduler uses them. Default: the limits.',
     ),
     claims: s.optional(
       3,
       s.listMap(resourceClaim, ['name']),
-      'Which resource claims of the Pod it uses. Cannot be changed.',
+      'Resource claims of the Pod that the container uses. Immutable.',
     ),
   },
 );

@@ -1,11 +1,11 @@
 import * as s from '@kruise/schema';
 
-export const toleration = s.object('io.k8s.api.core.v1.Toleration', 'Lets a Pod run in spite of a taint.', {
+export const toleration = s.object('io.k8s.api.core.v1.Toleration', 'Toleration of a taint.', {
   key: s.optional(1, s.string(), 'Key of the taint. Empty, with Exists: any taint.'),
   operator: s.optional(
     2,
     s.oneOf('v1.TolerationOperator', ['Exists', 'Equal']),
-    'Equal (the default) compares values; Exists takes any value.',
+    'Operator: Equal (the default) compares values; Exists matches any value.',
   ),
   value: s.optional(3, s.string(), 'Value of the taint; empty with Exists.'),
   effect: s.optional(

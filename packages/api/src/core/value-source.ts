@@ -18,12 +18,12 @@ export type ObjectFieldSelector = s.TypeOf<typeof objectFieldSelector>;
 
 export const resourceFieldSelector = s.object(
   'io.k8s.api.core.v1.ResourceFieldSelector',
-  'What a container asks for or is limited to.',
+  'Reference to a resource request or limit of a container.',
   {
     containerName: s.optional(
       1,
       s.string(),
-      "Which container. Required in a volume; in an environment variable it is the container's own.",
+      'Name of the container. Required in a volume; defaults to the container itself in an environment variable.',
     ),
     resource: s.required(
       2,
@@ -45,11 +45,11 @@ export const configMapKeySelector = s.object(
   'One key of a ConfigMap in the namespace of the Pod.',
   {
     localObjectReference: s.inline(1, localObjectReference),
-    key: s.required(2, s.string(), 'The key to take.'),
+    key: s.required(2, s.string(), 'Key to select.'),
     optional: s.pointer(
       3,
       s.boolean(),
-      'Whether the ConfigMap or the key may be missing. Default false: the container waits.',
+      'Missing ConfigMaps or keys are permitted. Default false: the container waits.',
     ),
   },
   { mapType: 'atomic' },
@@ -61,12 +61,8 @@ export const secretKeySelector = s.object(
   'One key of a Secret in the namespace of the Pod.',
   {
     localObjectReference: s.inline(1, localObjectReference),
-    key: s.required(2, s.string(), 'The key to take.'),
-    optional: s.pointer(
-      3,
-      s.boolean(),
-      'Whether the Secret or the key may be missing. Default false: the container waits.',
-    ),
+    key: s.required(2, s.string(), 'Key to select.'),
+    optional: s.pointer(3, s.boolean(), 'Missing Secrets or keys are permitted. Default false: the container waits.'),
   },
   { mapType: 'atomic' },
 );

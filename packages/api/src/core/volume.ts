@@ -10,7 +10,7 @@ export const gcePersistentDiskVolumeSource = s.object(
   {
     pdName: s.required(1, s.string(), 'Name of the disk.'),
     fsType: s.optional(2, s.string(), 'The file system: ext4 (the default), xfs or ntfs.'),
-    partition: s.optional(3, s.int32(), 'Which partition to mount; 0 or unset for the whole disk.'),
+    partition: s.optional(3, s.int32(), 'Number of the partition to mount; 0 or unset for the whole disk.'),
     readOnly: s.optional(4, s.boolean(), 'Attach it read-only, which many nodes may do at once. Default false.'),
   },
 );
@@ -22,7 +22,7 @@ export const awsElasticBlockStoreVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system: ext4 (the default), xfs or ntfs.'),
-    partition: s.optional(3, s.int32(), 'Which partition to mount; 0 or unset for the whole volume.'),
+    partition: s.optional(3, s.int32(), 'Number of the partition to mount; 0 or unset for the whole volume.'),
     readOnly: s.optional(4, s.boolean(), 'Mount it read-only in every container. Default false.'),
   },
 );
@@ -32,7 +32,7 @@ export const hostPathVolumeSource = s.object(
   'io.k8s.api.core.v1.HostPathVolumeSource',
   'A file or directory of the node. A Pod that can use it can often compromise the node.',
   {
-    path: s.required(1, s.string(), 'Where it is on the node; a link is followed. Must not contain "..".'),
+    path: s.required(1, s.string(), 'Path on the node; symbolic links are followed. Must not contain "..".'),
     type: s.pointer(
       2,
       s.oneOf('v1.HostPathType', [
@@ -45,7 +45,7 @@ export const hostPathVolumeSource = s.object(
         'CharDevice',
         'BlockDevice',
       ]),
-      'What must be there: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate and FileOrCreate make it. Unset: no check.',
+      'Required type of the path: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate and FileOrCreate create it if it is missing. Unset: not checked.',
     ),
   },
 );
@@ -62,7 +62,7 @@ export const fcVolumeSource = s.object('io.k8s.api.core.v1.FCVolumeSource', 'A d
   targetWWNs: s.optional(
     1,
     s.atomicList(s.string()),
-    'World wide names of the target. To be given with lun, or else wwids.',
+    'World wide names of the target. Required together with lun, unless wwids is set.',
   ),
   lun: s.pointer(2, s.int32(), 'Number of the disk at the target.'),
   fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
@@ -120,7 +120,7 @@ export const azureDiskVolumeSource = s.object(
     cachingMode: s.pointer(
       3,
       s.string({ goType: 'v1.AzureDataDiskCachingMode', default: 'ReadWrite' }),
-      'How the host caches: None, ReadOnly or ReadWrite (the default).',
+      'Caching mode of the host: None, ReadOnly or ReadWrite (the default).',
     ),
     fsType: s.pointer(4, s.string({ default: 'ext4' }), 'The file system; ext4 by default.'),
     readOnly: s.pointer(5, s.boolean({ default: false }), 'Mount it read-only. Default false.'),
@@ -156,7 +156,7 @@ export type PortworxVolumeSource = s.TypeOf<typeof portworxVolumeSource>;
 
 export const emptyDirVolumeSource = s.object(
   'io.k8s.api.core.v1.EmptyDirVolumeSource',
-  'A directory that begins empty and goes with the Pod.',
+  'Empty directory that is deleted with the Pod.',
   {
     medium: s.optional(
       1,
@@ -202,20 +202,20 @@ export const secretVolumeSource = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
     defaultMode: s.pointer(
       3,
       s.int32(),
       'Permissions of the files, 0 to 0777, in JSON as a decimal number. Default 0644 (420).',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the Secret or a key may be missing. Default false: the Pod waits.'),
+    optional: s.pointer(4, s.boolean(), 'Missing Secrets or keys are permitted. Default false: the Pod waits.'),
   },
 );
 export type SecretVolumeSource = s.TypeOf<typeof secretVolumeSource>;
 
 export const iscsiVolumeSource = s.object('io.k8s.api.core.v1.ISCSIVolumeSource', 'A disk reached by iSCSI.', {
-  targetPortal: s.required(1, s.string(), 'Where the target is, as host or host:port; the port is 3260 by default.'),
+  targetPortal: s.required(1, s.string(), 'Portal of the target, as host or host:port; the port is 3260 by default.'),
   iqn: s.required(2, s.string(), 'Qualified name of the target.'),
   lun: s.required(3, s.int32(), 'Number of the disk at the target.'),
   iscsiInterface: s.optional(4, s.string({ default: 'default' }), 'The initiator interface; default (tcp) unless set.'),
@@ -229,11 +229,7 @@ export const iscsiVolumeSource = s.object('io.k8s.api.core.v1.ISCSIVolumeSource'
     goName: 'SessionCHAPAuth',
   }),
   secretRef: s.pointer(10, localObjectReference, 'Secret with the CHAP credentials, in the namespace of the Pod.'),
-  initiatorName: s.pointer(
-    12,
-    s.string(),
-    'Name of the initiator. If set, an interface of its own is made for the volume.',
-  ),
+  initiatorName: s.pointer(12, s.string(), 'Name of the initiator. If set, a new interface is created for the volume.'),
 });
 export type ISCSIVolumeSource = s.TypeOf<typeof iscsiVolumeSource>;
 
@@ -386,14 +382,14 @@ export const configMapVolumeSource = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
     defaultMode: s.pointer(
       3,
       s.int32(),
       'Permissions of the files, 0 to 0777, in JSON as a decimal number. Default 0644 (420).',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the ConfigMap or a key may be missing. Default false: the Pod waits.'),
+    optional: s.pointer(4, s.boolean(), 'Missing ConfigMaps or keys are permitted. Default false: the Pod waits.'),
   },
 );
 export type ConfigMapVolumeSource = s.TypeOf<typeof configMapVolumeSource>;
@@ -406,16 +402,16 @@ export const secretProjection = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the Secret or a key may be missing. Default false.'),
+    optional: s.pointer(4, s.boolean(), 'Missing Secrets or keys are permitted. Default false.'),
   },
 );
 export type SecretProjection = s.TypeOf<typeof secretProjection>;
 
 export const downwardAPIProjection = s.object(
   'io.k8s.api.core.v1.DownwardAPIProjection',
-  'What the Pod knows about itself, among the files of a projected volume.',
+  'Fields of the Pod as files of a projected volume.',
   {
     items: s.optional(1, s.atomicList(downwardAPIVolumeFile), 'The files to make.'),
   },
@@ -430,9 +426,9 @@ export const configMapProjection = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the ConfigMap or a key may be missing. Default false.'),
+    optional: s.pointer(4, s.boolean(), 'Missing ConfigMaps or keys are permitted. Default false.'),
   },
 );
 export type ConfigMapProjection = s.TypeOf<typeof configMapProjection>;
@@ -449,7 +445,7 @@ export const serviceAccountTokenProjection = s.object(
     expirationSeconds: s.pointer(
       2,
       s.int64(),
-      'How long a token is good for; at least 600, by default 3600. It is renewed after four fifths of that, or a day.',
+      'Lifetime of the token in seconds; at least 600, 3600 by default. The token is renewed after 80 percent of it, or after a day.',
     ),
     path: s.required(3, s.string(), 'Path of the file within the volume.'),
   },
@@ -460,17 +456,13 @@ export const clusterTrustBundleProjection = s.object(
   'io.k8s.api.core.v1.ClusterTrustBundleProjection',
   'Certificates of authorities to trust, in one file.',
   {
-    name: s.pointer(1, s.string(), 'Take this ClusterTrustBundle. Not together with signerName.'),
-    signerName: s.pointer(2, s.string(), 'Take the bundles of this signer.'),
-    labelSelector: s.pointer(
-      3,
-      labelSelector,
-      'Of the bundles of the signer, those with these labels. Unset: none; empty: all.',
-    ),
+    name: s.pointer(1, s.string(), 'Name of a ClusterTrustBundle. Excludes signerName.'),
+    signerName: s.pointer(2, s.string(), 'Name of the signer of the bundles.'),
+    labelSelector: s.pointer(3, labelSelector, 'Label selector of the bundles of the signer. Unset: none; empty: all.'),
     optional: s.pointer(
       5,
       s.boolean(),
-      'Whether there may be no bundle, which makes an empty file. Default false: the Pod waits.',
+      'Missing bundles are permitted and result in an empty file. Default false: the Pod waits.',
     ),
     path: s.required(4, s.string(), 'Path of the file within the volume.'),
   },
@@ -482,7 +474,7 @@ export const volumeProjection = s.object(
   'One source of a projected volume; exactly one kind.',
   {
     secret: s.pointer(1, secretProjection, 'Keys of a Secret.'),
-    downwardAPI: s.pointer(2, downwardAPIProjection, 'What the Pod knows about itself.'),
+    downwardAPI: s.pointer(2, downwardAPIProjection, 'Fields of the Pod as files.'),
     configMap: s.pointer(3, configMapProjection, 'Keys of a ConfigMap.'),
     serviceAccountToken: s.pointer(4, serviceAccountTokenProjection, "A token of the Pod's service account."),
     clusterTrustBundle: s.pointer(
@@ -498,7 +490,7 @@ export const projectedVolumeSource = s.object(
   'io.k8s.api.core.v1.ProjectedVolumeSource',
   'Files from several sources in one directory.',
   {
-    sources: s.optional(1, s.atomicList(volumeProjection), 'Where the files come from.', { omitEmpty: false }),
+    sources: s.optional(1, s.atomicList(volumeProjection), 'Sources of the files.', { omitEmpty: false }),
     defaultMode: s.pointer(
       2,
       s.int32(),
@@ -550,7 +542,7 @@ export type StorageOSVolumeSource = s.TypeOf<typeof storageOSVolumeSource>;
 
 export const csiVolumeSource = s.object(
   'io.k8s.api.core.v1.CSIVolumeSource',
-  'A volume a CSI driver makes for the Pod and that goes with it.',
+  'Volume that a CSI driver creates for the Pod and deletes with it.',
   {
     driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
     readOnly: s.pointer(2, s.boolean(), 'Mount it read-only. Default false.'),
@@ -567,7 +559,7 @@ export type CSIVolumeSource = s.TypeOf<typeof csiVolumeSource>;
 
 export const ephemeralVolumeSource = s.object(
   'io.k8s.api.core.v1.EphemeralVolumeSource',
-  'A volume with a claim that is made for the Pod and goes with it.',
+  'Volume with a PVC that is created for the Pod and deleted with it.',
   {
     volumeClaimTemplate: s.pointer(
       1,
@@ -585,12 +577,12 @@ export const imageVolumeSource = s.object(
     reference: s.optional(
       1,
       s.string(),
-      'The image or artifact. May be left out only in a template something else fills in.',
+      'Reference to the image or artifact. Optional only in templates in which it is set later.',
     ),
     pullPolicy: s.optional(
       2,
       s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']),
-      'Always, Never or IfNotPresent. Default: Always for tag latest or none, else IfNotPresent.',
+      'Pull policy: Always, Never or IfNotPresent. Default: Always for the tag latest or no tag, otherwise IfNotPresent.',
     ),
   },
 );
@@ -598,10 +590,10 @@ export type ImageVolumeSource = s.TypeOf<typeof imageVolumeSource>;
 
 export const volumeSource = s.object(
   'io.k8s.api.core.v1.VolumeSource',
-  'Where a volume comes from; exactly one, or emptyDir if none.',
+  'Source of a volume; exactly one. Default emptyDir.',
   {
     hostPath: s.pointer(1, hostPathVolumeSource, 'A file or directory of the node.'),
-    emptyDir: s.pointer(2, emptyDirVolumeSource, 'A directory that begins empty and goes with the Pod.'),
+    emptyDir: s.pointer(2, emptyDirVolumeSource, 'Empty directory that is deleted with the Pod.'),
     gcePersistentDisk: s.pointer(3, gcePersistentDiskVolumeSource, 'A disk of Google Compute Engine.'),
     awsElasticBlockStore: s.pointer(4, awsElasticBlockStoreVolumeSource, 'A volume of Amazon EBS.'),
     gitRepo: s.pointer(5, gitRepoVolumeSource, 'A checkout of a Git repository; deprecated.'),
@@ -634,7 +626,11 @@ export const volumeSource = s.object(
     scaleIO: s.pointer(25, scaleIOVolumeSource, 'A ScaleIO volume; no longer mounted.'),
     storageos: s.pointer(27, storageOSVolumeSource, 'A StorageOS volume; no longer mounted.', { goName: 'StorageOS' }),
     csi: s.pointer(28, csiVolumeSource, 'A volume a CSI driver makes for the Pod.'),
-    ephemeral: s.pointer(29, ephemeralVolumeSource, 'A volume with a claim that is made for the Pod and goes with it.'),
+    ephemeral: s.pointer(
+      29,
+      ephemeralVolumeSource,
+      'Volume with a PVC that is created for the Pod and deleted with it.',
+    ),
     image: s.pointer(30, imageVolumeSource, 'The content of an image or artifact, read-only.'),
   },
 );

@@ -12,13 +12,13 @@ export const imagePullJobSpec = s.object({
 export type ImagePullJobSpec = s.TypeOf<typeof imagePullJobSpec>;
 
 export const imagePullJobStatus = s.object({
-  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
+  startTime: s.pointer(s.dateTime(), 'Time at which the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'Time at which the job completed or failed.'),
   desired: s.required(s.int32(), 'Nodes to fetch the image to.'),
   active: s.present(s.int32(), 'Nodes that are at it.'),
   succeeded: s.present(s.int32(), 'Nodes that have the image now.'),
   failed: s.present(s.int32(), 'Nodes that gave up.'),
-  message: s.optional(s.string(), 'How the job gets on, in a sentence.'),
+  message: s.optional(s.string(), 'Summary of the progress.'),
   failedNodes: s.optional(s.list(s.string()), 'Names of the nodes that gave up.'),
 });
 export type ImagePullJobStatus = s.TypeOf<typeof imagePullJobStatus>;

@@ -3,10 +3,10 @@ import { typeMeta } from './type-meta.ts';
 
 export const serverAddressByClientCIDR = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR',
-  'Where a client from a network reaches the server.',
+  'Address of the server for clients of a network.',
   {
     clientCIDR: s.required(1, s.string(), 'The network of the client.'),
-    serverAddress: s.required(2, s.string(), 'Where the server is, as host or host:port.'),
+    serverAddress: s.required(2, s.string(), 'Address of the server, as host or host:port.'),
   },
 );
 export type ServerAddressByClientCIDR = s.TypeOf<typeof serverAddressByClientCIDR>;
@@ -20,7 +20,7 @@ export const apiVersions = s.object(
     serverAddressByClientCIDRs: s.required(
       2,
       s.atomicList(serverAddressByClientCIDR),
-      'Where clients reach the server, by where they are; the longest match holds.',
+      'Addresses of the server by network of the client; the longest match wins.',
     ),
   },
 );
@@ -44,7 +44,7 @@ export const apiGroup = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup'
   serverAddressByClientCIDRs: s.optional(
     4,
     s.atomicList(serverAddressByClientCIDR),
-    'Where clients reach the server, by where they are; the longest match holds.',
+    'Addresses of the server by network of the client; the longest match wins.',
   ),
 });
 export type APIGroup = s.TypeOf<typeof apiGroup>;
@@ -65,14 +65,14 @@ export const apiResource = s.object(
   {
     name: s.required(1, s.string(), 'Its name in paths, in the plural; pods/log for a subresource.'),
     singularName: s.required(6, s.string(), 'Its name in the singular, for clients to print.'),
-    namespaced: s.required(2, s.boolean(), 'Whether its objects are in namespaces.'),
-    group: s.optional(8, s.string(), 'API group of its objects, if not that of the list.'),
-    version: s.optional(9, s.string(), 'Version of its objects, if not that of the list.'),
+    namespaced: s.required(2, s.boolean(), 'Scope of the resource: true if its objects are in namespaces.'),
+    group: s.optional(8, s.string(), 'API group of the objects, if it differs from that of the list.'),
+    version: s.optional(9, s.string(), 'Version of the objects, if it differs from that of the list.'),
     kind: s.required(3, s.string(), 'Kind of its objects.'),
     verbs: s.required(
       4,
       s.list(s.string(), { goType: 'v1.Verbs', message: true }),
-      'What can be done with it: get, list, watch, create, update, patch, delete, deletecollection.',
+      'Verbs that the resource supports: get, list, watch, create, update, patch, delete, deletecollection.',
     ),
     shortNames: s.optional(5, s.atomicList(s.string()), 'Short names for it, such as po.'),
     categories: s.optional(7, s.atomicList(s.string()), 'Groups of resources it is part of, such as all.'),

@@ -9,7 +9,7 @@ export const fieldSelectorRequirement = s.object(
     values: s.optional(
       3,
       s.atomicList(s.string()),
-      'What to compare with: at least one for In and NotIn, none for Exists and DoesNotExist.',
+      'Values to compare with: at least one for In and NotIn, none for Exists and DoesNotExist.',
     ),
   },
 );

@@ -15,7 +15,7 @@ export type StatusCause = s.TypeOf<typeof statusCause>;
 
 export const statusDetails = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails',
-  'What a failed call was about.',
+  'Details of a failed request.',
   {
     name: s.optional(1, s.string(), 'Name of the object.'),
     group: s.optional(2, s.string(), 'API group of the object.'),
@@ -29,10 +29,10 @@ export type StatusDetails = s.TypeOf<typeof statusDetails>;
 
 export const status = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.Status',
-  'How a call ended that has no object to answer with.',
+  'Result of a request that returns no object.',
   {
     ...typeMeta,
-    metadata: s.optional(1, listMeta, 'The metadata of a list, empty as a rule.'),
+    metadata: s.optional(1, listMeta, 'Metadata of a list, normally empty.'),
     status: s.optional(2, s.string(), 'Success or Failure.'),
     message: s.optional(3, s.string(), 'Human-readable message.'),
     reason: s.optional(
@@ -40,7 +40,7 @@ export const status = s.object(
       s.string({ goType: 'v1.StatusReason' }),
       'Machine-readable reason, such as NotFound or Conflict.',
     ),
-    details: s.pointer(5, statusDetails, 'What the call was about, if that is known.', { listType: 'atomic' }),
+    details: s.pointer(5, statusDetails, 'Details of the request, if they are known.', { listType: 'atomic' }),
     code: s.optional(6, s.int32(), 'The HTTP status; 0 if none was given.'),
   },
 );
