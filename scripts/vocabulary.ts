@@ -54,7 +54,8 @@ const bannedSuffix = /^[a-z]\w*[a-z]Named$/;
 const bannedOpening = /^(What|Who|Whoever|Whom|Of|So|How|Whether)\b/;
 
 /** First words of the documentation of a field, which begins with its noun: `Time at which …`, `Number of …`. */
-const bannedFieldOpening = /^(What|Who|Whose|Whoever|Whom|Of|So|How|Whether|When|Where|Why|Which)\b/;
+const bannedFieldOpening =
+  /^(What|Who|Whose|Whoever|Whom|Of|So|How|Whether|When|Where|Why|Which|It|Its|That|Those|These|They|Such|Some)\b/;
 
 /** Files whose strings are the documentation of fields, which `kubectl explain` prints. */
 const definitions = /^packages\/api\/src\/(?!.*(?:\.test|\.validate|\.warnings|fixtures)\.ts$)/;

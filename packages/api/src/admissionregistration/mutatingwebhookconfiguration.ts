@@ -6,7 +6,7 @@ import { webhookClientConfig } from './webhook-client.ts';
 
 export const mutatingWebhook = s.object(
   'io.k8s.api.admissionregistration.v1.MutatingWebhook',
-  'A webhook that may change objects before they are stored.',
+  'Webhook that can change objects before they are stored.',
   {
     name: s.required(
       1,

@@ -56,7 +56,7 @@ export const variable = s.object(
   'io.k8s.api.admissionregistration.v1.Variable',
   'A named expression for others to use.',
   {
-    name: s.required(1, s.string(), 'Its name; used as variables.name.'),
+    name: s.required(1, s.string(), 'Name of the variable; used as variables.name.'),
     expression: s.required(
       2,
       s.string(),

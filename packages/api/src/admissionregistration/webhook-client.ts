@@ -21,7 +21,7 @@ export const webhookClientConfig = s.object(
       s.string(),
       'URL of the webhook, in the form https://host:port/path. Without user, query and fragment.',
     ),
-    service: s.pointer(1, serviceReference, 'The Service it is behind.'),
+    service: s.pointer(1, serviceReference, 'Service of the webhook.'),
     caBundle: s.optional(
       2,
       s.bytes(),

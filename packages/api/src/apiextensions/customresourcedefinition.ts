@@ -9,13 +9,13 @@ export const customResourceDefinitionNames = s.object(
     plural: s.required(
       1,
       s.string(),
-      'Its name in paths: plural and lower-case, and the first part of the name of the definition.',
+      'Plural name in lower case, used in paths; also the first part of the name of the definition.',
     ),
-    singular: s.optional(2, s.string(), 'Its name in the singular, lower-case; the kind in lower case by default.'),
+    singular: s.optional(2, s.string(), 'Singular name in lower case; by default the kind in lower case.'),
     shortNames: s.optional(3, s.atomicList(s.string()), 'Short names for clients, lower-case.'),
     kind: s.required(4, s.string(), 'Kind of the objects, in CamelCase and normally singular.'),
     listKind: s.optional(5, s.string(), 'Kind of its lists; the kind with List by default.'),
-    categories: s.optional(6, s.atomicList(s.string()), 'Groups of resources it is part of, such as all.'),
+    categories: s.optional(6, s.atomicList(s.string()), 'Categories of the resource, for example all.'),
   },
 );
 export type CustomResourceDefinitionNames = s.TypeOf<typeof customResourceDefinitionNames>;
@@ -73,7 +73,7 @@ export const customResourceColumnDefinition = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition',
   'A column of kubectl get.',
   {
-    name: s.required(1, s.string(), 'Its heading.'),
+    name: s.required(1, s.string(), 'Heading of the column.'),
     type: s.required(2, s.string(), 'Type of the column: integer, number, string, boolean or date.'),
     format: s.optional(3, s.string(), 'Format of the value, as in OpenAPI.'),
     description: s.optional(4, s.string(), 'Description of the column.'),
@@ -98,7 +98,7 @@ export type SelectableField = s.TypeOf<typeof selectableField>;
 
 export const customResourceDefinitionVersion = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion',
-  'One version of a custom resource.',
+  'Version of a custom resource.',
   {
     name: s.required(1, s.string(), 'Name of the version, such as v1beta1; part of the path.'),
     served: s.required(2, s.boolean(), 'Served versions are available in the API.'),
@@ -146,7 +146,7 @@ export const webhookClientConfig = s.object(
       s.string(),
       'URL of the webhook, in the form https://host:port/path. Without user, query and fragment.',
     ),
-    service: s.pointer(1, serviceReference, 'The Service it is behind.'),
+    service: s.pointer(1, serviceReference, 'Service of the webhook.'),
     caBundle: s.optional(
       2,
       s.bytes(),
@@ -188,13 +188,13 @@ export const customResourceDefinitionSpec = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec',
   'Specification of a custom resource: group, names, scope and versions.',
   {
-    group: s.required(1, s.string(), 'Its API group; the definition is named <plural>.<group>. Cannot be changed.'),
+    group: s.required(1, s.string(), 'API group; the name of the definition is <plural>.<group>. Immutable.'),
     names: s.required(3, customResourceDefinitionNames, 'Names of the resource.'),
     scope: s.required(4, s.string({ goType: 'v1.ResourceScope' }), 'Cluster or Namespaced. Cannot be changed.'),
     versions: s.required(
       7,
       s.atomicList(customResourceDefinitionVersion),
-      'Its versions. In discovery the stablest and newest comes first.',
+      'Versions of the resource. In discovery the most stable and newest version is first.',
     ),
     conversion: s.pointer(9, customResourceConversion, 'Conversion between versions.'),
     preserveUnknownFields: s.optional(

@@ -12,7 +12,7 @@ export const controllerRevision = kind(
     scope: 'Namespaced',
     fields: {
       data: s.optional(2, s.rawExtension(), 'Recorded state, in a format that the owner defines.'),
-      revision: s.required(3, s.int64(), 'Its number; the greatest is the newest.'),
+      revision: s.required(3, s.int64(), 'Number of the revision; the highest is the newest.'),
     },
   },
 );

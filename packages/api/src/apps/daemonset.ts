@@ -15,7 +15,7 @@ export const rollingUpdateDaemonSet = s.object(
     maxSurge: s.pointer(
       2,
       s.intOrString(),
-      'On how many nodes the new Pod may start beside the old one: a number, or a percentage of the nodes rounded up. Default 0.',
+      'Maximum number of nodes on which the new Pod is started before the old one is deleted: a number, or a percentage of the nodes, rounded up. Default 0.',
     ),
   },
 );

@@ -6,7 +6,7 @@ export const boundObjectReference = s.object(
   'The object a token lives and dies with.',
   {
     kind: s.optional(1, s.string(), 'Pod, Secret or Node.'),
-    apiVersion: s.optional(2, s.string(), 'Its version: v1.'),
+    apiVersion: s.optional(2, s.string(), 'Version of the protocol: v1.'),
     name: s.optional(3, s.string(), 'Name of the object.'),
     uid: s.optional(4, s.string({ goType: 'types.UID' }), 'The uid of the object.'),
   },

@@ -15,9 +15,9 @@ export const resourceRule = s.object(
   'Actions on resources that the user may perform. The lists of all rules are additive.',
   {
     verbs: s.required(1, s.atomicList(s.string()), 'Allowed verbs; * for all.'),
-    apiGroups: s.optional(2, s.atomicList(s.string()), 'In which API groups; * for all.'),
-    resources: s.optional(3, s.atomicList(s.string()), 'With which resources; * for all.'),
-    resourceNames: s.optional(4, s.atomicList(s.string()), 'With objects of which names. Empty: all.'),
+    apiGroups: s.optional(2, s.atomicList(s.string()), 'API groups that match; * for all.'),
+    resources: s.optional(3, s.atomicList(s.string()), 'Resources that match; * for all.'),
+    resourceNames: s.optional(4, s.atomicList(s.string()), 'Names of objects that match. Empty: all.'),
   },
 );
 export type ResourceRule = s.TypeOf<typeof resourceRule>;
@@ -30,7 +30,7 @@ export const nonResourceRule = s.object(
     nonResourceURLs: s.optional(
       2,
       s.atomicList(s.string()),
-      'With which paths; * at the end of one for all that follows.',
+      'Paths that match; * at the end of a path matches every suffix.',
     ),
   },
 );

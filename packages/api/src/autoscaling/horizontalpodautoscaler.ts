@@ -34,7 +34,7 @@ export const metricIdentifier = s.object(
   'A measure, by name and labels.',
   {
     name: s.required(1, s.string(), 'Name of the measure.'),
-    selector: s.pointer(2, labelSelector, 'Labels that narrow it down, as the metrics server understands them.'),
+    selector: s.pointer(2, labelSelector, 'Label selector of the metric, interpreted by the metrics server.'),
   },
 );
 export type MetricIdentifier = s.TypeOf<typeof metricIdentifier>;

@@ -29,7 +29,7 @@ export const cronJobSpec = s.object('io.k8s.api.batch.v1.CronJobSpec', 'Specific
   concurrencyPolicy: s.optional(
     3,
     s.oneOf('v1.ConcurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
-    'If the last job still runs: Allow (the default) starts another, Forbid skips this one, Replace ends the old one first.',
+    'Policy while the last job is still running: Allow (the default) starts another one, Forbid skips the new one, Replace deletes the old one first.',
   ),
   suspend: s.pointer(4, s.boolean(), 'Suspends the schedule: no jobs are started. Default false.'),
   jobTemplate: s.required(5, jobTemplateSpec, 'The job to start.'),

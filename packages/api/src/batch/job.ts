@@ -11,7 +11,7 @@ export const podFailurePolicyOnExitCodesRequirement = s.object(
     operator: s.required(
       2,
       s.oneOf('v1.PodFailurePolicyOnExitCodesOperator', ['In', 'NotIn']),
-      'In or NotIn. An exit status of 0 never matches.',
+      'Operator: In or NotIn. The exit code 0 never matches.',
     ),
     values: s.required(
       3,
@@ -31,7 +31,11 @@ export const podFailurePolicyOnPodConditionsPattern = s.object(
       s.string({ goType: 'v1.PodConditionType' }),
       'Type of the condition, such as DisruptionTarget.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status it must have; True by default.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Required status of the condition; True by default.',
+    ),
   },
 );
 export type PodFailurePolicyOnPodConditionsPattern = s.TypeOf<typeof podFailurePolicyOnPodConditionsPattern>;

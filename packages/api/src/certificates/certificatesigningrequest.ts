@@ -93,7 +93,7 @@ export const certificateSigningRequestStatus = s.object(
     certificate: s.optional(
       2,
       s.bytes(),
-      'The certificate and those above it, in PEM, once it is signed. Cannot be changed then.',
+      'Issued certificate and its intermediate certificates, in PEM. Immutable once set.',
       { listType: 'atomic' },
     ),
   },

@@ -3,7 +3,11 @@ import { kind } from '../meta/kind.ts';
 
 export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', 'The holder of a lease, and its duration.', {
   holderIdentity: s.pointer(1, s.string(), 'Identity of the holder; empty if the lease is not held.'),
-  leaseDurationSeconds: s.pointer(2, s.int32(), 'Seconds it is held without being renewed.'),
+  leaseDurationSeconds: s.pointer(
+    2,
+    s.int32(),
+    'Duration of the lease in seconds: the time until a lease that is not renewed expires.',
+  ),
   acquireTime: s.pointer(3, s.microTime(), 'Time at which the holder acquired the lease.'),
   renewTime: s.pointer(4, s.microTime(), 'Time at which the holder last renewed the lease.'),
   leaseTransitions: s.pointer(5, s.int32(), 'Number of transitions between holders.'),

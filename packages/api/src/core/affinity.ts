@@ -9,7 +9,7 @@ export const nodeSelectorRequirement = s.object(
     operator: s.required(
       2,
       s.oneOf('v1.NodeSelectorOperator', ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']),
-      'In, NotIn, Exists, DoesNotExist, Gt or Lt. Gt and Lt compare whole numbers.',
+      'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt. Gt and Lt compare integers.',
     ),
     values: s.optional(
       3,
@@ -126,7 +126,7 @@ export const podAffinity = s.object('io.k8s.api.core.v1.PodAffinity', 'Pod affin
   preferredDuringSchedulingIgnoredDuringExecution: s.optional(
     2,
     s.atomicList(weightedPodAffinityTerm),
-    'Pods it had better be near; the greatest sum of weights wins.',
+    'Preferred terms; nodes with the highest sum of weights are preferred.',
   ),
 });
 export type PodAffinity = s.TypeOf<typeof podAffinity>;
@@ -138,19 +138,19 @@ export const podAntiAffinity = s.object(
     requiredDuringSchedulingIgnoredDuringExecution: s.optional(
       1,
       s.atomicList(podAffinityTerm),
-      'Pods it must not be near, any of these terms. It stays if they come later.',
+      'Required terms, none of which may match when the Pod is scheduled. The Pod keeps running if one matches later.',
     ),
     preferredDuringSchedulingIgnoredDuringExecution: s.optional(
       2,
       s.atomicList(weightedPodAffinityTerm),
-      'Pods it had better not be near; the least sum of weights wins.',
+      'Preferred terms; nodes with the lowest sum of weights are preferred.',
     ),
   },
 );
 export type PodAntiAffinity = s.TypeOf<typeof podAntiAffinity>;
 
 export const affinity = s.object('io.k8s.api.core.v1.Affinity', 'Scheduling constraints of a Pod.', {
-  nodeAffinity: s.pointer(1, nodeAffinity, 'By the nodes.'),
+  nodeAffinity: s.pointer(1, nodeAffinity, 'Node affinity.'),
   podAffinity: s.pointer(2, podAffinity, 'Near other Pods, such as in their zone.'),
   podAntiAffinity: s.pointer(3, podAntiAffinity, 'Far from other Pods, such as on another node.'),
 });

@@ -28,7 +28,7 @@ export type ContainerPort = s.TypeOf<typeof containerPort>;
 
 export const configMapEnvSource = s.object(
   'io.k8s.api.core.v1.ConfigMapEnvSource',
-  'Every key of a ConfigMap as an environment variable.',
+  'Environment variables from all keys of a ConfigMap.',
   {
     localObjectReference: s.inline(1, localObjectReference),
     optional: s.pointer(2, s.boolean(), 'Missing ConfigMaps are permitted. Default false: the container waits.'),
@@ -38,7 +38,7 @@ export type ConfigMapEnvSource = s.TypeOf<typeof configMapEnvSource>;
 
 export const secretEnvSource = s.object(
   'io.k8s.api.core.v1.SecretEnvSource',
-  'Every key of a Secret as an environment variable.',
+  'Environment variables from all keys of a Secret.',
   {
     localObjectReference: s.inline(1, localObjectReference),
     optional: s.pointer(2, s.boolean(), 'Missing Secrets are permitted. Default false: the container waits.'),
@@ -92,7 +92,7 @@ export const containerResizePolicy = s.object(
     restartPolicy: s.required(
       2,
       s.string({ goType: 'v1.ResourceResizeRestartPolicy' }),
-      'NotRequired (the default) changes it while the container runs, if possible; RestartContainer restarts it.',
+      'Policy: NotRequired (the default) resizes the running container, if possible; RestartContainer restarts the container.',
     ),
   },
 );
@@ -100,7 +100,7 @@ export type ContainerResizePolicy = s.TypeOf<typeof containerResizePolicy>;
 
 export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', 'Mount of a volume in a container.', {
   name: s.required(1, s.string(), 'Name of a volume of the Pod.'),
-  readOnly: s.optional(2, s.boolean(), 'Mount it read-only. Default false.'),
+  readOnly: s.optional(2, s.boolean(), 'Read-only mount. Default false.'),
   recursiveReadOnly: s.pointer(
     7,
     s.string({ goType: 'v1.RecursiveReadOnlyMode' }),
@@ -120,7 +120,7 @@ export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', 'Mount of 
   subPathExpr: s.optional(
     6,
     s.string(),
-    'As subPath, with $(NAME) standing for environment variables of the container. Not together with subPath.',
+    'Path in the volume to mount, in which $(NAME) is replaced by an environment variable. Excludes subPath.',
   ),
 });
 export type VolumeMount = s.TypeOf<typeof volumeMount>;
@@ -140,7 +140,7 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
   image: s.optional(
     2,
     s.string(),
-    'The image it runs. May be changed while the Pod runs, which restarts the container.',
+    'Image of the container. Mutable in a running Pod, where a change restarts the container.',
   ),
   command: s.optional(
     3,
@@ -153,10 +153,15 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
     'Arguments that replace those of the image. $(NAME) is replaced by an environment variable, $$ by a single $.',
   ),
   workingDir: s.optional(5, s.string(), 'Working directory; by default that of the image.'),
-  ports: s.optional(6, s.listMap(containerPort, ['containerPort', 'protocol']), 'Ports it listens on.', {
-    patchStrategy: 'merge',
-    patchMergeKey: 'containerPort',
-  }),
+  ports: s.optional(
+    6,
+    s.listMap(containerPort, ['containerPort', 'protocol']),
+    'Ports of the container, for information.',
+    {
+      patchStrategy: 'merge',
+      patchMergeKey: 'containerPort',
+    },
+  ),
   envFrom: s.optional(
     19,
     s.atomicList(envFromSource),
@@ -191,7 +196,11 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
     'Volumes that the container uses as raw block devices.',
     { patchStrategy: 'merge', patchMergeKey: 'devicePath' },
   ),
-  livenessProbe: s.pointer(10, probe, 'Restarts the container when it fails. Unset: it counts as alive while it runs.'),
+  livenessProbe: s.pointer(
+    10,
+    probe,
+    'Liveness probe: the container is restarted when it fails. Unset: the container is alive while it runs.',
+  ),
   readinessProbe: s.pointer(
     11,
     probe,
@@ -225,7 +234,7 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
     s.boolean(),
     'Closes the standard input when the first attached client disconnects. Default false.',
   ),
-  tty: s.optional(18, s.boolean(), 'Give it a terminal; needs stdin. Default false.'),
+  tty: s.optional(18, s.boolean(), 'Allocates a terminal; requires stdin. Default false.'),
 });
 export type Container = s.TypeOf<typeof container>;
 
@@ -234,7 +243,7 @@ export const ephemeralContainerCommon = s.object(
   'Fields that an ephemeral container has in common with others. Many of them must not be set.',
   {
     name: s.required(1, s.string(), 'Name of the container, unique among all containers of the Pod.'),
-    image: s.optional(2, s.string(), 'The image it runs.'),
+    image: s.optional(2, s.string(), 'Image of the container.'),
     command: s.optional(
       3,
       s.atomicList(s.string()),
@@ -306,7 +315,7 @@ export const ephemeralContainerCommon = s.object(
       s.boolean(),
       'Closes the standard input when the first attached client disconnects. Default false.',
     ),
-    tty: s.optional(18, s.boolean(), 'Give it a terminal; needs stdin. Default false.'),
+    tty: s.optional(18, s.boolean(), 'Allocates a terminal; requires stdin. Default false.'),
   },
 );
 export type EphemeralContainerCommon = s.TypeOf<typeof ephemeralContainerCommon>;
@@ -319,7 +328,7 @@ export const ephemeralContainer = s.object(
     targetContainerName: s.optional(
       2,
       s.string(),
-      "The container whose processes it sees, if the runtime can do that. Unset: its own, or the Pod's if shared.",
+      'Container whose process namespace is used, if the runtime supports it. Unset: the own namespace, or that of the Pod if shared.',
     ),
   },
 );

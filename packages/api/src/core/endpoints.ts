@@ -58,7 +58,7 @@ export const endpoints = kind(
     scope: 'Namespaced',
     shortNames: ['ep'],
     fields: {
-      subsets: s.optional(2, s.atomicList(endpointSubset), 'All addresses, grouped by the ports they answer on.'),
+      subsets: s.optional(2, s.atomicList(endpointSubset), 'Addresses of the endpoints, grouped by their ports.'),
     },
   },
 );

@@ -22,7 +22,7 @@ export const event = kind(
     shortNames: ['ev'],
     fields: {
       metadata: s.required(1, objectMeta, 'Name, labels and the other facts every object has.'),
-      involvedObject: s.required(2, objectReference, 'The object it happened to.'),
+      involvedObject: s.required(2, objectReference, 'Object of the event.'),
       reason: s.optional(3, s.string(), 'Machine-readable reason for the event, in CamelCase.'),
       message: s.optional(4, s.string(), 'Human-readable description of the event.'),
       source: s.optional(5, eventSource, 'Reporting component. Replaced by reportingComponent and reportingInstance.'),
@@ -33,11 +33,11 @@ export const event = kind(
       eventTime: s.optional(10, s.microTime(), 'Time of the first occurrence, in microseconds.'),
       series: s.pointer(11, eventSeries, 'Series, if the event occurred repeatedly.'),
       action: s.optional(12, s.string(), 'Action that was taken or that failed.'),
-      related: s.pointer(13, objectReference, 'A second object that had part in it.'),
+      related: s.pointer(13, objectReference, 'Secondary object of the event.'),
       reportingComponent: s.optional(
         14,
         s.string(),
-        'The controller that reported it, such as kubernetes.io/kubelet.',
+        'Controller that reported the event, for example kubernetes.io/kubelet.',
         { omitEmpty: false },
       ),
       reportingInstance: s.optional(

@@ -24,7 +24,7 @@ export const limitRangeItem = s.object('io.k8s.api.core.v1.LimitRangeItem', 'Lim
 export type LimitRangeItem = s.TypeOf<typeof limitRangeItem>;
 
 export const limitRangeSpec = s.object('io.k8s.api.core.v1.LimitRangeSpec', 'The limits of a namespace.', {
-  limits: s.required(1, s.atomicList(limitRangeItem), 'One entry for each type of thing.'),
+  limits: s.required(1, s.atomicList(limitRangeItem), 'Limits, one entry for each type.'),
 });
 export type LimitRangeSpec = s.TypeOf<typeof limitRangeSpec>;
 

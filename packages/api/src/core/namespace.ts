@@ -17,7 +17,7 @@ export const namespaceCondition = s.object(
     type: s.required(
       1,
       s.string({ goType: 'v1.NamespaceConditionType' }),
-      'Such as NamespaceContentRemaining or NamespaceFinalizersRemaining: what still holds it.',
+      'Type of the condition, for example NamespaceContentRemaining or NamespaceFinalizersRemaining.',
     ),
     status: s.required(
       2,

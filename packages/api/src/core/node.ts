@@ -226,7 +226,11 @@ export const nodeStatus = s.object('io.k8s.api.core.v1.NodeStatus', 'Status of a
     s.atomicList(s.string({ goType: 'v1.UniqueVolumeName' })),
     'Volumes that are mounted and must not be detached.',
   ),
-  volumesAttached: s.optional(10, s.atomicList(attachedVolume), 'Volumes the attach controller has attached to it.'),
+  volumesAttached: s.optional(
+    10,
+    s.atomicList(attachedVolume),
+    'Volumes that the attach controller has attached to the node.',
+  ),
   config: s.pointer(11, nodeConfigStatus, 'Status of the configuration of the node. No longer written.'),
   runtimeHandlers: s.optional(12, s.atomicList(nodeRuntimeHandler), 'The ways its container runtime can run Pods.'),
   features: s.pointer(13, nodeFeatures, 'Features of the container runtime.'),

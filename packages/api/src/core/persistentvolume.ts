@@ -22,7 +22,7 @@ export const glusterfsPersistentVolumeSource = s.object(
   {
     endpoints: s.required(1, s.string(), 'Name of the Endpoints object that lists the servers.'),
     path: s.required(2, s.string(), 'Name of the volume.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     endpointsNamespace: s.pointer(4, s.string(), 'Namespace of the Endpoints object. Unset: the namespace of the PVC.'),
   },
 );
@@ -43,7 +43,7 @@ export const rbdPersistentVolumeSource = s.object(
       "Path of the user's keyring on the node; /etc/ceph/keyring by default.",
     ),
     secretRef: s.pointer(7, secretReference, 'Secret with the key of the user. Wins over keyring.'),
-    readOnly: s.optional(8, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(8, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type RBDPersistentVolumeSource = s.TypeOf<typeof rbdPersistentVolumeSource>;
@@ -61,7 +61,7 @@ export const iscsiPersistentVolumeSource = s.object(
       'The initiator interface; default (tcp) unless set.',
     ),
     fsType: s.optional(5, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(6, s.boolean(), 'Attach it read-only. Default false.'),
+    readOnly: s.optional(6, s.boolean(), 'Read-only attachment. Default false.'),
     portals: s.optional(7, s.atomicList(s.string()), 'Further portals of the same target, for several paths to it.'),
     chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.'),
     chapAuthSession: s.optional(11, s.boolean(), 'Authenticate by CHAP when opening a session.'),
@@ -81,7 +81,7 @@ export const cinderPersistentVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(4, secretReference, 'Secret with the OpenStack credentials.'),
   },
 );
@@ -96,7 +96,7 @@ export const cephFSPersistentVolumeSource = s.object(
     user: s.optional(3, s.string(), 'The Ceph user; admin by default.'),
     secretFile: s.optional(4, s.string(), "Path of the user's key on the node; /etc/ceph/user.secret by default."),
     secretRef: s.pointer(5, secretReference, 'Secret with the key of the user. Wins over secretFile.'),
-    readOnly: s.optional(6, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(6, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type CephFSPersistentVolumeSource = s.TypeOf<typeof cephFSPersistentVolumeSource>;
@@ -108,7 +108,7 @@ export const flexPersistentVolumeSource = s.object(
     driver: s.required(1, s.string(), 'Name of the driver, as vendor/driver.'),
     fsType: s.optional(2, s.string(), 'The file system. Unset: as the driver decides.'),
     secretRef: s.pointer(3, secretReference, 'Secret handed to the driver, in any namespace.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     options: s.optional(5, s.map(s.string()), 'Further options for the driver.'),
   },
 );
@@ -120,7 +120,7 @@ export const azureFilePersistentVolumeSource = s.object(
   {
     secretName: s.required(1, s.string(), 'Secret with name and key of the storage account.'),
     shareName: s.required(2, s.string(), 'Name of the share.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: the namespace of the Pod.', {
       omitEmpty: false,
     }),
@@ -145,7 +145,7 @@ export const scaleIOPersistentVolumeSource = s.object(
     ),
     volumeName: s.optional(8, s.string(), 'Name of the volume.'),
     fsType: s.optional(9, s.string({ default: 'xfs' }), 'The file system; xfs by default.'),
-    readOnly: s.optional(10, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(10, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type ScaleIOPersistentVolumeSource = s.TypeOf<typeof scaleIOPersistentVolumeSource>;
@@ -167,7 +167,7 @@ export const storageOSPersistentVolumeSource = s.object(
     volumeName: s.optional(1, s.string(), 'Name of the volume, unique in its namespace.'),
     volumeNamespace: s.optional(2, s.string(), 'The StorageOS namespace. Unset: the namespace of the Pod.'),
     fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(5, objectReference, 'Secret with the credentials.'),
   },
 );
@@ -179,7 +179,7 @@ export const csiPersistentVolumeSource = s.object(
   {
     driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
     volumeHandle: s.required(2, s.string(), 'ID of the volume at the driver. Immutable.'),
-    readOnly: s.optional(3, s.boolean(), 'Publish it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only volume. Default false.'),
     fsType: s.optional(4, s.string(), 'The file system; as the driver decides by default.'),
     volumeAttributes: s.optional(
       5,
@@ -264,7 +264,7 @@ export const persistentVolumeSpec = s.object(
       ),
       'Supported access modes: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
     ),
-    claimRef: s.pointer(4, objectReference, 'The claim it is bound to, or kept for.', { mapType: 'granular' }),
+    claimRef: s.pointer(4, objectReference, 'PVC to which the volume is bound or reserved.', { mapType: 'granular' }),
     persistentVolumeReclaimPolicy: s.optional(
       5,
       s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']),
@@ -285,11 +285,11 @@ export const persistentVolumeSpec = s.object(
       s.oneOf('v1.PersistentVolumeMode', ['Block', 'Filesystem']),
       'Filesystem (the default), or Block for a raw device.',
     ),
-    nodeAffinity: s.pointer(9, volumeNodeAffinity, 'The nodes it can be reached from. Unset: all.'),
+    nodeAffinity: s.pointer(9, volumeNodeAffinity, 'Nodes from which the volume is accessible. Unset: all.'),
     volumeAttributesClassName: s.pointer(
       10,
       s.string(),
-      'The VolumeAttributesClass it has now. Only a driver changes it. Behind a feature gate, off by default.',
+      'Current VolumeAttributesClass. Changed only by a driver. Behind a feature gate that is disabled by default.',
     ),
   },
 );

@@ -6,10 +6,10 @@ export const podExecOptions = s.object(
   'Options of running a command in a container.',
   {
     ...typeMeta,
-    stdin: s.optional(1, s.boolean(), 'Send standard input to it. Default false.'),
+    stdin: s.optional(1, s.boolean(), 'Sends standard input to the process. Default false.'),
     stdout: s.optional(2, s.boolean(), 'Get its standard output.'),
     stderr: s.optional(3, s.boolean(), 'Get its standard error. Not together with tty.'),
-    tty: s.optional(4, s.boolean(), 'Give it a terminal. Default false.'),
+    tty: s.optional(4, s.boolean(), 'Allocates a terminal. Default false.'),
     container: s.optional(5, s.string(), 'Name of the container. Unset: the only container.'),
     command: s.required(
       6,
@@ -25,7 +25,7 @@ export const podAttachOptions = s.object(
   'Options of attaching to a running container.',
   {
     ...typeMeta,
-    stdin: s.optional(1, s.boolean(), 'Send standard input to it. Default false.'),
+    stdin: s.optional(1, s.boolean(), 'Sends standard input to the process. Default false.'),
     stdout: s.optional(2, s.boolean(), 'Get its standard output. Default true.'),
     stderr: s.optional(3, s.boolean(), 'Get its standard error. Default true; not together with tty.'),
     tty: s.optional(4, s.boolean(), 'Terminal for the process. Default false.'),
@@ -65,7 +65,11 @@ export const podLogOptions = s.object('io.k8s.api.core.v1.PodLogOptions', 'Optio
     s.boolean(),
     'Do not check the certificate of the kubelet, at the risk of reading a forged log. Default false.',
   ),
-  stream: s.pointer(10, s.string(), 'All (the default), Stdout or Stderr; the last two not together with tailLines.'),
+  stream: s.pointer(
+    10,
+    s.string(),
+    'Stream to read: All (the default), Stdout or Stderr; the last two exclude tailLines.',
+  ),
 });
 export type PodLogOptions = s.TypeOf<typeof podLogOptions>;
 

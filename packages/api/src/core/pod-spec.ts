@@ -10,7 +10,7 @@ import { volume } from './volume.ts';
 
 export const sysctl = s.object('io.k8s.api.core.v1.Sysctl', 'A kernel parameter of a Pod.', {
   name: s.required(1, s.string(), 'Name of the parameter, such as net.ipv4.ip_local_port_range.'),
-  value: s.required(2, s.string(), 'Value to set it to.'),
+  value: s.required(2, s.string(), 'Value of the parameter.'),
 });
 export type Sysctl = s.TypeOf<typeof sysctl>;
 
@@ -103,7 +103,11 @@ export const topologySpreadConstraint = s.object(
   'io.k8s.api.core.v1.TopologySpreadConstraint',
   'Spreads Pods evenly over zones, nodes or other domains.',
   {
-    maxSkew: s.required(1, s.int32(), 'By how many Pods a domain may exceed the emptiest one; at least 1.'),
+    maxSkew: s.required(
+      1,
+      s.int32(),
+      'Maximum difference between the number of Pods in a domain and in the domain with the fewest; at least 1.',
+    ),
     topologyKey: s.required(
       2,
       s.string(),
@@ -202,12 +206,12 @@ export const podSpec = s.object(
     terminationGracePeriodSeconds: s.pointer(
       4,
       s.int64(),
-      'Seconds the containers have to stop by themselves before they are killed; 0 kills at once. Default 30.',
+      'Grace period of the containers in seconds; 0 kills at once. Default 30.',
     ),
     activeDeadlineSeconds: s.pointer(
       5,
       s.int64(),
-      'Seconds the Pod may run on its node before it is failed and its containers killed. Unset: no limit.',
+      'Deadline in seconds, counted from the start on the node, after which the Pod fails and its containers are killed. Unset: no limit.',
     ),
     dnsPolicy: s.optional(
       6,
@@ -215,7 +219,7 @@ export const podSpec = s.object(
       'DNS policy: ClusterFirst (the default), ClusterFirstWithHostNet, Default (as on the node) or None (only dnsConfig).',
     ),
     nodeSelector: s.optional(7, s.map(s.string(), { mapType: 'atomic' }), 'Labels the node must have, all of them.'),
-    serviceAccountName: s.optional(8, s.string(), 'The ServiceAccount it acts as; default by default.'),
+    serviceAccountName: s.optional(8, s.string(), 'Name of the ServiceAccount of the Pod; default if unset.'),
     serviceAccount: s.optional(9, s.string(), 'An old name for serviceAccountName, kept equal to it.', {
       goName: 'DeprecatedServiceAccount',
     }),
@@ -256,18 +260,18 @@ export const podSpec = s.object(
       'Secrets to fetch the images with, in the same namespace.',
       { patchStrategy: 'merge', patchMergeKey: 'name' },
     ),
-    hostname: s.optional(16, s.string(), 'Its host name; its name by default.'),
+    hostname: s.optional(16, s.string(), 'Host name of the Pod; by default the name of the Pod.'),
     subdomain: s.optional(
       17,
       s.string(),
-      'With hostname, its name in the DNS below the headless Service of this name.',
+      'Subdomain: with hostname, the DNS name of the Pod is below the headless Service of this name.',
     ),
     affinity: s.pointer(18, affinity, 'Scheduling constraints: node affinity, Pod affinity and anti-affinity.'),
-    schedulerName: s.optional(19, s.string(), 'The scheduler that places it; default-scheduler by default.'),
+    schedulerName: s.optional(19, s.string(), 'Name of the scheduler; default-scheduler by default.'),
     tolerations: s.optional(
       22,
       s.atomicList(toleration),
-      'Taints it can run in spite of. Some for not-ready and unreachable nodes are added, for 300 seconds.',
+      'Tolerations of taints. Tolerations of not-ready and unreachable nodes for 300 seconds are added by default.',
     ),
     hostAliases: s.optional(23, s.listMap(hostAlias, ['ip']), 'Lines for /etc/hosts. Not with hostNetwork.', {
       patchStrategy: 'merge',
@@ -281,11 +285,7 @@ export const podSpec = s.object(
       s.atomicList(podReadinessGate),
       'Readiness gates: conditions that must be True for the Pod to be ready, in addition to the readiness of its containers.',
     ),
-    runtimeClassName: s.pointer(
-      29,
-      s.string(),
-      'The RuntimeClass it is run with. Unset: the default handler of the node.',
-    ),
+    runtimeClassName: s.pointer(29, s.string(), 'Name of the RuntimeClass. Unset: the default handler of the node.'),
     enableServiceLinks: s.pointer(
       30,
       s.boolean(),
@@ -307,8 +307,8 @@ export const podSpec = s.object(
       'Constraints for spreading similar Pods; all of them must be satisfied.',
       { patchStrategy: 'merge', patchMergeKey: 'topologyKey' },
     ),
-    setHostnameAsFQDN: s.pointer(35, s.boolean(), 'Make its full DNS name the host name. Default false.'),
-    os: s.pointer(36, podOS, 'The operating system it is made for.'),
+    setHostnameAsFQDN: s.pointer(35, s.boolean(), 'Uses the full DNS name as host name. Default false.'),
+    os: s.pointer(36, podOS, 'Operating system of the containers.'),
     hostUsers: s.pointer(
       37,
       s.boolean(),
@@ -323,7 +323,7 @@ export const podSpec = s.object(
     resourceClaims: s.optional(
       39,
       s.listMap(podResourceClaim, ['name']),
-      'Devices it needs, to be set aside before it starts. Cannot be changed.',
+      'Resource claims that are allocated before the Pod starts. Immutable.',
       { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' },
     ),
     resources: s.pointer(

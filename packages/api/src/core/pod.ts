@@ -57,9 +57,9 @@ export const containerStateTerminated = s.object(
   'State of a container that has terminated.',
   {
     exitCode: s.required(1, s.int32(), 'Exit status; 0 for success.'),
-    signal: s.optional(2, s.int32(), 'The signal that ended it, if one did.'),
+    signal: s.optional(2, s.int32(), 'Signal that terminated the container, if any.'),
     reason: s.optional(3, s.string(), 'Machine-readable reason, such as Completed, Error or OOMKilled.'),
-    message: s.optional(4, s.string(), 'Its termination message, from terminationMessagePath.'),
+    message: s.optional(4, s.string(), 'Termination message, from terminationMessagePath.'),
     startedAt: s.optional(5, s.time(), 'Time at which the container was started.'),
     finishedAt: s.optional(6, s.time(), 'Time at which the container terminated.'),
     containerID: s.optional(7, s.string(), 'ID of the container that ended, with its runtime: containerd://….'),
@@ -71,9 +71,9 @@ export const containerState = s.object(
   'io.k8s.api.core.v1.ContainerState',
   'State of a container: waiting (the default), running or terminated; exactly one.',
   {
-    waiting: s.pointer(1, containerStateWaiting, 'It does not run yet.'),
-    running: s.pointer(2, containerStateRunning, 'It is running.'),
-    terminated: s.pointer(3, containerStateTerminated, 'It has ended.'),
+    waiting: s.pointer(1, containerStateWaiting, 'Details of a waiting container.'),
+    running: s.pointer(2, containerStateRunning, 'Details of a running container.'),
+    terminated: s.pointer(3, containerStateTerminated, 'Details of a terminated container.'),
   },
 );
 export type ContainerState = s.TypeOf<typeof containerState>;
@@ -162,18 +162,16 @@ export const containerStatus = s.object('io.k8s.api.core.v1.ContainerStatus', 'S
     'Resources that the node has allocated to the container.',
   ),
   resources: s.pointer(11, resourceRequirements, 'Resources that are in effect at present.'),
-  volumeMounts: s.optional(12, s.listMap(volumeMountStatus, ['mountPath']), 'Its mounts, as they are.', {
+  volumeMounts: s.optional(12, s.listMap(volumeMountStatus, ['mountPath']), 'Status of the volume mounts.', {
     patchStrategy: 'merge',
     patchMergeKey: 'mountPath',
   }),
-  user: s.pointer(13, containerUser, 'The user it began as.'),
-  allocatedResourcesStatus: s.optional(
-    14,
-    s.listMap(resourceStatus, ['name']),
-    'Health of the devices it has been given.',
-    { patchStrategy: 'merge', patchMergeKey: 'name' },
-  ),
-  stopSignal: s.pointer(15, signal, 'The signal that stops it.'),
+  user: s.pointer(13, containerUser, 'User of the first process.'),
+  allocatedResourcesStatus: s.optional(14, s.listMap(resourceStatus, ['name']), 'Health of the allocated devices.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'name',
+  }),
+  stopSignal: s.pointer(15, signal, 'Stop signal of the container.'),
 });
 export type ContainerStatus = s.TypeOf<typeof containerStatus>;
 
@@ -211,7 +209,7 @@ export const podStatus = s.object(
     nominatedNodeName: s.optional(
       11,
       s.string(),
-      'The node where room is being made for it by evicting others. It may end up elsewhere.',
+      'Node on which Pods are being preempted for this Pod. The Pod may be scheduled to another node.',
     ),
     hostIP: s.optional(5, s.string(), 'Address of its node.'),
     hostIPs: s.optional(
@@ -220,11 +218,16 @@ export const podStatus = s.object(
       'Addresses of its node, one for each IP family; the first is hostIP.',
       { patchStrategy: 'merge', patchMergeKey: 'ip' },
     ),
-    podIP: s.optional(6, s.string(), 'Its address. Unset until it has one.'),
-    podIPs: s.optional(12, s.listMap(podIP, ['ip']), 'Its addresses, one for each IP family; the first is podIP.', {
-      patchStrategy: 'merge',
-      patchMergeKey: 'ip',
-    }),
+    podIP: s.optional(6, s.string(), 'IP address of the Pod. Unset until it is allocated.'),
+    podIPs: s.optional(
+      12,
+      s.listMap(podIP, ['ip']),
+      'IP addresses of the Pod, one for each IP family; the first is podIP.',
+      {
+        patchStrategy: 'merge',
+        patchMergeKey: 'ip',
+      },
+    ),
     startTime: s.pointer(7, s.time(), 'Time at which the kubelet accepted the Pod, before it pulled images.'),
     initContainerStatuses: s.optional(10, s.atomicList(containerStatus), 'Statuses of the init containers.'),
     containerStatuses: s.optional(8, s.atomicList(containerStatus), 'Statuses of the containers.'),
@@ -239,10 +242,15 @@ export const podStatus = s.object(
       s.string({ goType: 'v1.PodResizeStatus' }),
       'Status of a resize. Deprecated; replaced by the conditions PodResizePending and PodResizeInProgress.',
     ),
-    resourceClaimStatuses: s.optional(15, s.listMap(podResourceClaimStatus, ['name']), 'The claims made for it.', {
-      patchStrategy: 'merge,retainKeys',
-      patchMergeKey: 'name',
-    }),
+    resourceClaimStatuses: s.optional(
+      15,
+      s.listMap(podResourceClaimStatus, ['name']),
+      'Statuses of the resource claims of the Pod.',
+      {
+        patchStrategy: 'merge,retainKeys',
+        patchMergeKey: 'name',
+      },
+    ),
   },
 );
 export type PodStatus = s.TypeOf<typeof podStatus>;

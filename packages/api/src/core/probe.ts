@@ -68,7 +68,7 @@ export type GRPCAction = s.TypeOf<typeof grpcAction>;
 
 export const probeHandler = s.object('io.k8s.api.core.v1.ProbeHandler', 'Action of a probe; exactly one.', {
   exec: s.pointer(1, execAction, 'Run a command in the container.'),
-  httpGet: s.pointer(2, httpGetAction, 'Make an HTTP request.'),
+  httpGet: s.pointer(2, httpGetAction, 'HTTP request.'),
   tcpSocket: s.pointer(3, tcpSocketAction, 'Open a TCP connection.'),
   grpc: s.pointer(4, grpcAction, 'Request to the gRPC health service.'),
 });
@@ -107,7 +107,7 @@ export const lifecycleHandler = s.object(
   'Action of a lifecycle hook; exactly one.',
   {
     exec: s.pointer(1, execAction, 'Run a command in the container.'),
-    httpGet: s.pointer(2, httpGetAction, 'Make an HTTP request.'),
+    httpGet: s.pointer(2, httpGetAction, 'HTTP request.'),
     tcpSocket: s.pointer(3, tcpSocketAction, 'Not supported: a hook with it fails.'),
     sleep: s.pointer(4, sleepAction, 'Sleep action.'),
   },

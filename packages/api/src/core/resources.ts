@@ -4,11 +4,11 @@ export const volumeResourceRequirements = s.object(
   'io.k8s.api.core.v1.VolumeResourceRequirements',
   'Resource requirements of a volume.',
   {
-    limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The most storage it may have.'),
+    limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Maximum amount of storage.'),
     requests: s.optional(
       2,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'The least storage it must have, under the key storage.',
+      'Minimum amount of storage, under the key storage.',
     ),
   },
 );
@@ -16,7 +16,7 @@ export type VolumeResourceRequirements = s.TypeOf<typeof volumeResourceRequireme
 
 export const resourceClaim = s.object(
   'io.k8s.api.core.v1.ResourceClaim',
-  "One of the Pod's resource claims, as a container uses it.",
+  'Reference of a container to a resource claim of the Pod.',
   {
     name: s.required(1, s.string(), 'Name of an entry of resourceClaims of the Pod.'),
     request: s.optional(2, s.string(), 'Name of one request of that claim. Unset: all of it.'),
@@ -31,7 +31,7 @@ export const resourceRequirements = s.object(
     limits: s.optional(
       1,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'The most it may use, by resource. Beyond its memory it is killed, beyond its cpu slowed down.',
+      'Limits by resource. A container that exceeds its memory limit is killed; above its cpu limit it is throttled.',
     ),
     requests: s.optional(
       2,

@@ -14,7 +14,7 @@ export const secret = kind(
       immutable: s.pointer(
         5,
         s.boolean(),
-        'If true, the data can never be changed again, only metadata be changed or the object deleted; nodes then stop watching it. Cannot be turned back.',
+        'Immutable data: only the metadata can be changed, and the object can be deleted; nodes stop watching it. Cannot be reset to false.',
       ),
       data: s.optional(
         2,

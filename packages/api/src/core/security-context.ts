@@ -58,7 +58,7 @@ export const seccompProfile = s.object(
     localhostProfile: s.pointer(
       2,
       s.string(),
-      'With Localhost: path of the profile below the seccomp directory of the kubelet.',
+      'Path of the profile below the seccomp directory of the kubelet, for type Localhost.',
     ),
   },
 );
@@ -70,7 +70,7 @@ export const appArmorProfile = s.object('io.k8s.api.core.v1.AppArmorProfile', 'T
     s.oneOf('v1.AppArmorProfileType', ['Unconfined', 'RuntimeDefault', 'Localhost']),
     'RuntimeDefault, Localhost for a profile of the node, or Unconfined.',
   ),
-  localhostProfile: s.pointer(2, s.string(), 'With Localhost: name of a profile loaded on the node.'),
+  localhostProfile: s.pointer(2, s.string(), 'Name of a profile that is loaded on the node, for type Localhost.'),
 });
 export type AppArmorProfile = s.TypeOf<typeof appArmorProfile>;
 
@@ -84,11 +84,15 @@ export const securityContext = s.object(
       s.boolean(),
       'Privileged mode: the process has the rights of root on the node. Default false.',
     ),
-    seLinuxOptions: s.pointer(3, seLinuxOptions, 'Its SELinux label. Unset: one chosen by the runtime.'),
+    seLinuxOptions: s.pointer(3, seLinuxOptions, 'SELinux label. Unset: chosen by the runtime.'),
     windowsOptions: s.pointer(10, windowsSecurityContextOptions, 'Options for Windows. Not permitted on Linux.'),
     runAsUser: s.pointer(4, s.int64(), 'User ID of the process; by default that of the image.'),
     runAsGroup: s.pointer(8, s.int64(), 'Primary group ID of the process; by default that of the runtime.'),
-    runAsNonRoot: s.pointer(5, s.boolean(), 'Refuse to start it as user 0. Default false.'),
+    runAsNonRoot: s.pointer(
+      5,
+      s.boolean(),
+      'Requires a user other than 0: otherwise the container is not started. Default false.',
+    ),
     readOnlyRootFilesystem: s.pointer(6, s.boolean(), 'Read-only root file system. Default false.'),
     allowPrivilegeEscalation: s.pointer(
       7,
@@ -101,7 +105,7 @@ export const securityContext = s.object(
       'Default hides parts of /proc, Unmasked does not; the latter needs hostUsers false.',
     ),
     seccompProfile: s.pointer(11, seccompProfile, 'Seccomp profile: the permitted system calls.'),
-    appArmorProfile: s.pointer(12, appArmorProfile, 'Its AppArmor profile.'),
+    appArmorProfile: s.pointer(12, appArmorProfile, 'AppArmor profile.'),
   },
 );
 export type SecurityContext = s.TypeOf<typeof securityContext>;

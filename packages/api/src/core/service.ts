@@ -37,30 +37,30 @@ export const sessionAffinityConfig = s.object(
   'io.k8s.api.core.v1.SessionAffinityConfig',
   'Parameters of sessionAffinity.',
   {
-    clientIP: s.pointer(1, clientIPConfig, 'For ClientIP: how long.'),
+    clientIP: s.pointer(1, clientIPConfig, 'Timeout of the session affinity ClientIP.'),
   },
 );
 export type SessionAffinityConfig = s.TypeOf<typeof sessionAffinityConfig>;
 
 export const serviceSpec = s.object('io.k8s.api.core.v1.ServiceSpec', 'Specification of a Service.', {
-  ports: s.optional(1, s.listMap(servicePort, ['port', 'protocol']), 'The ports it answers on.', {
+  ports: s.optional(1, s.listMap(servicePort, ['port', 'protocol']), 'Ports of the Service.', {
     patchStrategy: 'merge',
     patchMergeKey: 'port',
   }),
   selector: s.optional(
     2,
     s.map(s.string(), { mapType: 'atomic' }),
-    'Labels of the Pods it routes to. Unset: its EndpointSlices are managed externally. Not with ExternalName.',
+    'Labels of the Pods that receive the traffic. Unset: the EndpointSlices are managed externally. Not permitted with type ExternalName.',
   ),
   clusterIP: s.optional(
     3,
     s.string(),
-    'Its address in the cluster. Unset: one is chosen; None: it is headless, and the DNS gives the addresses of the Pods. Hardly to be changed.',
+    'Cluster IP address. Unset: allocated; None: a headless Service, for which DNS returns the addresses of the Pods. Mostly immutable.',
   ),
   clusterIPs: s.optional(
     18,
     s.atomicList(s.string()),
-    'Its addresses, one for each IP family; the first is clusterIP.',
+    'Cluster IP addresses, one for each IP family; the first is clusterIP.',
   ),
   type: s.optional(
     4,
@@ -87,7 +87,7 @@ export const serviceSpec = s.object('io.k8s.api.core.v1.ServiceSpec', 'Specifica
     s.atomicList(s.string()),
     'Source ranges (CIDRs) that the load balancer admits, if the cloud provider supports it. Unset: all.',
   ),
-  externalName: s.optional(10, s.string(), 'With ExternalName: the DNS name it is an alias of.'),
+  externalName: s.optional(10, s.string(), 'DNS name of which the Service is an alias, for type ExternalName.'),
   externalTrafficPolicy: s.optional(
     11,
     s.oneOf('v1.ServiceExternalTrafficPolicy', ['Cluster', 'Local']),
@@ -96,14 +96,14 @@ export const serviceSpec = s.object('io.k8s.api.core.v1.ServiceSpec', 'Specifica
   healthCheckNodePort: s.optional(
     12,
     s.int32(),
-    'With LoadBalancer and Local: health check port of every node, which reports whether it has Pods. Unset: one is allocated. Cannot be changed.',
+    'Health check port of every node, which reports local Pods, for type LoadBalancer with external traffic policy Local. Unset: allocated. Immutable.',
   ),
   publishNotReadyAddresses: s.optional(13, s.boolean(), 'Lead to Pods that are not ready, too. Default false.'),
   sessionAffinityConfig: s.pointer(14, sessionAffinityConfig, 'Parameters of sessionAffinity.'),
   ipFamilies: s.optional(
     19,
     s.atomicList(s.oneOf('v1.IPFamily', ['IPv4', 'IPv6', ''])),
-    'Its IP families, IPv4, IPv6 or both, the main one first. Unset: as the cluster is set up. Only the second can be changed.',
+    'IP families: IPv4, IPv6 or both, the primary one first. Unset: those of the cluster. Only the secondary one is mutable.',
   ),
   ipFamilyPolicy: s.pointer(
     17,
@@ -113,7 +113,7 @@ export const serviceSpec = s.object('io.k8s.api.core.v1.ServiceSpec', 'Specifica
   allocateLoadBalancerNodePorts: s.pointer(
     20,
     s.boolean(),
-    'With LoadBalancer: whether to choose node ports. Default true; false where the load balancer needs none.',
+    'Allocation of node ports for type LoadBalancer. Default true; false if the load balancer needs none.',
   ),
   loadBalancerClass: s.pointer(
     21,
@@ -145,8 +145,8 @@ export const portStatus = s.object('io.k8s.api.core.v1.PortStatus', 'Status of o
 export type PortStatus = s.TypeOf<typeof portStatus>;
 
 export const loadBalancerIngress = s.object('io.k8s.api.core.v1.LoadBalancerIngress', 'A way into a load balancer.', {
-  ip: s.optional(1, s.string(), 'Its address, if it has one.'),
-  hostname: s.optional(2, s.string(), 'Its DNS name, if it is known by that.'),
+  ip: s.optional(1, s.string(), 'IP address, if the load balancer has one.'),
+  hostname: s.optional(2, s.string(), 'DNS name, if the load balancer has one.'),
   ipMode: s.pointer(
     3,
     s.string({ goType: 'v1.LoadBalancerIPMode' }),
@@ -157,7 +157,7 @@ export const loadBalancerIngress = s.object('io.k8s.api.core.v1.LoadBalancerIngr
 export type LoadBalancerIngress = s.TypeOf<typeof loadBalancerIngress>;
 
 export const loadBalancerStatus = s.object('io.k8s.api.core.v1.LoadBalancerStatus', 'Status of a load balancer.', {
-  ingress: s.optional(1, s.atomicList(loadBalancerIngress), 'Ways into it. Empty until it is ready.'),
+  ingress: s.optional(1, s.atomicList(loadBalancerIngress), 'Addresses of the load balancer. Empty until it is ready.'),
 });
 export type LoadBalancerStatus = s.TypeOf<typeof loadBalancerStatus>;
 

@@ -16,7 +16,7 @@ export const toleration = s.object('io.k8s.api.core.v1.Toleration', 'Toleration 
   tolerationSeconds: s.pointer(
     5,
     s.int64(),
-    'With NoExecute: seconds the Pod stays once the taint is there. Unset: for ever; 0 or less: not at all.',
+    'Seconds for which a Pod tolerates a NoExecute taint. Unset: forever; 0 or less: evicted at once.',
   ),
 });
 export type Toleration = s.TypeOf<typeof toleration>;

@@ -28,7 +28,7 @@ export const resourceFieldSelector = s.object(
     resource: s.required(
       2,
       s.string(),
-      'Such as limits.cpu or requests.memory. A limit that is not set is what the node has to give.',
+      'Resource, for example limits.cpu or requests.memory. The value of an unset limit is the allocatable amount of the node.',
     ),
     divisor: s.optional(
       3,
@@ -42,7 +42,7 @@ export type ResourceFieldSelector = s.TypeOf<typeof resourceFieldSelector>;
 
 export const configMapKeySelector = s.object(
   'io.k8s.api.core.v1.ConfigMapKeySelector',
-  'One key of a ConfigMap in the namespace of the Pod.',
+  'Reference to a key of a ConfigMap in the namespace of the Pod.',
   {
     localObjectReference: s.inline(1, localObjectReference),
     key: s.required(2, s.string(), 'Key to select.'),
@@ -58,7 +58,7 @@ export type ConfigMapKeySelector = s.TypeOf<typeof configMapKeySelector>;
 
 export const secretKeySelector = s.object(
   'io.k8s.api.core.v1.SecretKeySelector',
-  'One key of a Secret in the namespace of the Pod.',
+  'Reference to a key of a Secret in the namespace of the Pod.',
   {
     localObjectReference: s.inline(1, localObjectReference),
     key: s.required(2, s.string(), 'Key to select.'),

@@ -11,7 +11,11 @@ export const gcePersistentDiskVolumeSource = s.object(
     pdName: s.required(1, s.string(), 'Name of the disk.'),
     fsType: s.optional(2, s.string(), 'The file system: ext4 (the default), xfs or ntfs.'),
     partition: s.optional(3, s.int32(), 'Number of the partition to mount; 0 or unset for the whole disk.'),
-    readOnly: s.optional(4, s.boolean(), 'Attach it read-only, which many nodes may do at once. Default false.'),
+    readOnly: s.optional(
+      4,
+      s.boolean(),
+      'Read-only attachment, which is possible on many nodes at the same time. Default false.',
+    ),
   },
 );
 export type GCEPersistentDiskVolumeSource = s.TypeOf<typeof gcePersistentDiskVolumeSource>;
@@ -23,7 +27,7 @@ export const awsElasticBlockStoreVolumeSource = s.object(
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system: ext4 (the default), xfs or ntfs.'),
     partition: s.optional(3, s.int32(), 'Number of the partition to mount; 0 or unset for the whole volume.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only in every container. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount in every container. Default false.'),
   },
 );
 export type AWSElasticBlockStoreVolumeSource = s.TypeOf<typeof awsElasticBlockStoreVolumeSource>;
@@ -54,7 +58,7 @@ export type HostPathVolumeSource = s.TypeOf<typeof hostPathVolumeSource>;
 export const nfsVolumeSource = s.object('io.k8s.api.core.v1.NFSVolumeSource', 'A directory of an NFS server.', {
   server: s.required(1, s.string(), 'Name or address of the server.'),
   path: s.required(2, s.string(), 'The exported directory.'),
-  readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+  readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
 });
 export type NFSVolumeSource = s.TypeOf<typeof nfsVolumeSource>;
 
@@ -66,7 +70,7 @@ export const fcVolumeSource = s.object('io.k8s.api.core.v1.FCVolumeSource', 'A d
   ),
   lun: s.pointer(2, s.int32(), 'Number of the disk at the target.'),
   fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-  readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+  readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
   wwids: s.optional(5, s.atomicList(s.string()), 'World wide identifiers of the disk, instead of targetWWNs and lun.', {
     goName: 'WWIDs',
   }),
@@ -101,7 +105,7 @@ export const quobyteVolumeSource = s.object(
   {
     registry: s.required(1, s.string(), 'The Quobyte registries, as host:port, joined by commas.'),
     volume: s.required(2, s.string(), 'Name of the volume.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     user: s.optional(4, s.string(), "User to act as; the service account's by default."),
     group: s.optional(5, s.string(), 'Group to act as; none by default.'),
     tenant: s.optional(6, s.string(), 'Tenant that owns the volume.'),
@@ -123,7 +127,7 @@ export const azureDiskVolumeSource = s.object(
       'Caching mode of the host: None, ReadOnly or ReadWrite (the default).',
     ),
     fsType: s.pointer(4, s.string({ default: 'ext4' }), 'The file system; ext4 by default.'),
-    readOnly: s.pointer(5, s.boolean({ default: false }), 'Mount it read-only. Default false.'),
+    readOnly: s.pointer(5, s.boolean({ default: false }), 'Read-only mount. Default false.'),
     kind: s.pointer(
       6,
       s.string({ goType: 'v1.AzureDataDiskKind', default: 'Shared' }),
@@ -149,7 +153,7 @@ export const portworxVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type PortworxVolumeSource = s.TypeOf<typeof portworxVolumeSource>;
@@ -166,7 +170,7 @@ export const emptyDirVolumeSource = s.object(
     sizeLimit: s.pointer(
       2,
       s.quantity(),
-      'The most it may hold; a Pod that exceeds it is evicted. Unset: no limit but the room on the node, or in memory the memory limits of the Pod.',
+      'Size limit; a Pod that exceeds it is evicted. Unset: limited only by the space on the node, or for medium Memory by the memory limits of the Pod.',
     ),
   },
 );
@@ -220,7 +224,7 @@ export const iscsiVolumeSource = s.object('io.k8s.api.core.v1.ISCSIVolumeSource'
   lun: s.required(3, s.int32(), 'Number of the disk at the target.'),
   iscsiInterface: s.optional(4, s.string({ default: 'default' }), 'The initiator interface; default (tcp) unless set.'),
   fsType: s.optional(5, s.string(), 'The file system; ext4 by default.'),
-  readOnly: s.optional(6, s.boolean(), 'Attach it read-only. Default false.'),
+  readOnly: s.optional(6, s.boolean(), 'Read-only attachment. Default false.'),
   portals: s.optional(7, s.atomicList(s.string()), 'Further portals of the same target, for several paths to it.'),
   chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.', {
     goName: 'DiscoveryCHAPAuth',
@@ -241,7 +245,7 @@ export const glusterfsVolumeSource = s.object(
       goName: 'EndpointsName',
     }),
     path: s.required(2, s.string(), 'Name of the volume.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type GlusterfsVolumeSource = s.TypeOf<typeof glusterfsVolumeSource>;
@@ -251,7 +255,7 @@ export const persistentVolumeClaimVolumeSource = s.object(
   'The volume a claim is bound to.',
   {
     claimName: s.required(1, s.string(), 'Name of the claim, in the namespace of the Pod.'),
-    readOnly: s.optional(2, s.boolean(), 'Mount it read-only in every container. Default false.'),
+    readOnly: s.optional(2, s.boolean(), 'Read-only mount in every container. Default false.'),
   },
 );
 export type PersistentVolumeClaimVolumeSource = s.TypeOf<typeof persistentVolumeClaimVolumeSource>;
@@ -277,7 +281,7 @@ export const rbdVolumeSource = s.object(
       localObjectReference,
       'Secret with the key of the user, in the namespace of the Pod. Wins over keyring.',
     ),
-    readOnly: s.optional(8, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(8, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type RBDVolumeSource = s.TypeOf<typeof rbdVolumeSource>;
@@ -289,7 +293,7 @@ export const flexVolumeSource = s.object(
     driver: s.required(1, s.string(), 'Name of the driver, as vendor/driver.'),
     fsType: s.optional(2, s.string(), 'The file system. Unset: as the driver decides.'),
     secretRef: s.pointer(3, localObjectReference, 'Secret handed to the driver, in the namespace of the Pod.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     options: s.optional(5, s.map(s.string()), 'Further options for the driver.'),
   },
 );
@@ -301,7 +305,7 @@ export const cinderVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(
       4,
       localObjectReference,
@@ -324,7 +328,7 @@ export const cephFSVolumeSource = s.object(
       localObjectReference,
       'Secret with the key of the user, in the namespace of the Pod. Wins over secretFile.',
     ),
-    readOnly: s.optional(6, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(6, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type CephFSVolumeSource = s.TypeOf<typeof cephFSVolumeSource>;
@@ -369,7 +373,7 @@ export const azureFileVolumeSource = s.object(
       'Secret with name and key of the storage account, in the namespace of the Pod.',
     ),
     shareName: s.required(2, s.string(), 'Name of the share.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type AzureFileVolumeSource = s.TypeOf<typeof azureFileVolumeSource>;
@@ -471,7 +475,7 @@ export type ClusterTrustBundleProjection = s.TypeOf<typeof clusterTrustBundlePro
 
 export const volumeProjection = s.object(
   'io.k8s.api.core.v1.VolumeProjection',
-  'One source of a projected volume; exactly one kind.',
+  'Source of a projected volume; exactly one type.',
   {
     secret: s.pointer(1, secretProjection, 'Keys of a Secret.'),
     downwardAPI: s.pointer(2, downwardAPIProjection, 'Fields of the Pod as files.'),
@@ -522,7 +526,7 @@ export const scaleIOVolumeSource = s.object(
     ),
     volumeName: s.optional(8, s.string(), 'Name of the volume.'),
     fsType: s.optional(9, s.string({ default: 'xfs' }), 'The file system; xfs by default.'),
-    readOnly: s.optional(10, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(10, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type ScaleIOVolumeSource = s.TypeOf<typeof scaleIOVolumeSource>;
@@ -534,7 +538,7 @@ export const storageOSVolumeSource = s.object(
     volumeName: s.optional(1, s.string(), 'Name of the volume, unique in its namespace.'),
     volumeNamespace: s.optional(2, s.string(), 'The StorageOS namespace. Unset: the namespace of the Pod.'),
     fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(5, localObjectReference, 'Secret with the credentials, in the namespace of the Pod.'),
   },
 );
@@ -545,13 +549,13 @@ export const csiVolumeSource = s.object(
   'Volume that a CSI driver creates for the Pod and deletes with it.',
   {
     driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
-    readOnly: s.pointer(2, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.pointer(2, s.boolean(), 'Read-only mount. Default false.'),
     fsType: s.pointer(3, s.string(), 'The file system; as the driver decides by default.'),
     volumeAttributes: s.optional(4, s.map(s.string()), 'Options for the driver.'),
     nodePublishSecretRef: s.pointer(
       5,
       localObjectReference,
-      'Secret handed to the driver when it mounts, in the namespace of the Pod.',
+      'Secret in the namespace of the Pod that is passed to the driver when it mounts the volume.',
     ),
   },
 );

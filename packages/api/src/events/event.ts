@@ -29,7 +29,7 @@ export const event = kind(
       reportingController: s.optional(
         4,
         s.string(),
-        'The controller that reported it, such as kubernetes.io/kubelet. Must be given in new events.',
+        'Controller that reported the event, for example kubernetes.io/kubelet. Required in new events.',
       ),
       reportingInstance: s.optional(
         5,
@@ -43,7 +43,7 @@ export const event = kind(
         objectReference,
         'Object of the event, normally the one that the controller reconciles.',
       ),
-      related: s.pointer(9, objectReference, 'A second object that had part in it.'),
+      related: s.pointer(9, objectReference, 'Secondary object of the event.'),
       note: s.optional(10, s.string(), 'Human-readable message; up to 1 KiB.'),
       type: s.optional(11, s.string(), 'Normal or Warning.'),
       deprecatedSource: s.optional(12, eventSource, 'Reporting component, for events of the core group.'),

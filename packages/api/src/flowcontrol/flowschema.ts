@@ -60,13 +60,17 @@ export const resourcePolicyRule = s.object(
   'Requests for resources; every list must match.',
   {
     verbs: s.required(1, s.set(s.string()), 'Verbs that match; * for all, which must be the only entry.'),
-    apiGroups: s.required(2, s.set(s.string()), 'In which API groups; * for all.'),
-    resources: s.required(3, s.set(s.string()), 'With which resources, such as services or nodes/status; * for all.'),
+    apiGroups: s.required(2, s.set(s.string()), 'API groups that match; * for all.'),
+    resources: s.required(
+      3,
+      s.set(s.string()),
+      'Resources that match, for example services or nodes/status; * for all.',
+    ),
     clusterScope: s.optional(4, s.boolean(), 'Requests without a namespace match. Default false.'),
     namespaces: s.optional(
       5,
       s.set(s.string()),
-      'In which namespaces; * for all. May be empty only with clusterScope.',
+      'Namespaces that match; * for all. Can be empty only with clusterScope.',
       { omitEmpty: false },
     ),
   },

@@ -85,7 +85,11 @@ export const priorityLevelConfigurationSpec = s.object(
   'Specification of a priority level.',
   {
     type: s.required(1, s.string({ goType: 'v1.PriorityLevelEnablement' }), 'Exempt is never limited, Limited is.'),
-    limited: s.pointer(2, limitedPriorityLevelConfiguration, 'Its limits. Must be given with Limited, and only then.'),
+    limited: s.pointer(
+      2,
+      limitedPriorityLevelConfiguration,
+      'Limits of the level. Required with type Limited, and not permitted otherwise.',
+    ),
     exempt: s.pointer(3, exemptPriorityLevelConfiguration, 'Lending of seats. Only with type Exempt.'),
   },
 );

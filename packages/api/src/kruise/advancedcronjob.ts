@@ -55,7 +55,7 @@ function specWith<N extends s.Node>(template: N) {
     ),
     concurrencyPolicy: s.optional(
       s.enumeration(['Allow', 'Forbid', 'Replace']),
-      'If the last job still runs: Allow (the default) starts another, Forbid skips this one, Replace ends the old ' +
+      'Policy while the last job is still running: Allow (the default) starts another one, Forbid skips the new one, Replace deletes the old ' +
         'one first. With imageListPullJobTemplate the default is Replace, and Allow is refused.',
     ),
     paused: s.pointer(s.boolean(), 'Suspends the schedule: no jobs are started. Default false.'),

@@ -115,7 +115,7 @@ const identityFields = {
   template: s.required(s.preserved<PodTemplateSpec>(), 'Template of the Pods. A change creates a new revision.'),
   volumeClaimTemplates: s.optional(
     s.preserved<readonly PersistentVolumeClaim[]>(),
-    'Volume claims made for every Pod and deleted with it. A change alone makes no new revision.',
+    'Templates of PVCs that are created for every Pod and deleted with it. A change alone creates no new revision.',
   ),
 };
 

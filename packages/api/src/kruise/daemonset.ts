@@ -22,7 +22,7 @@ function rollingUpdateWith<N extends s.Node>(rollingUpdateType: N) {
     ),
     maxSurge: s.pointer(
       s.intOrString(),
-      'On how many nodes the new Pod may start beside the old one: a number, or a percentage rounded up. Default 0; ' +
+      'Maximum number of nodes on which the new Pod is started before the old one is deleted: a number, or a percentage rounded up. Default 0; ' +
         'not with InPlaceIfPossible.',
     ),
     selector: s.pointer(labelSelector, 'Update only Pods on nodes with these labels. Unset: on all nodes.'),

@@ -17,13 +17,13 @@ export const ephemeralJobSpec = s.object({
     pointer: true,
   }),
   replicas: s.pointer(s.int32(), 'Maximum number of matching Pods that are used. Unset: all.'),
-  parallelism: s.pointer(s.int32(), 'In how many Pods the containers run at the same time. Default 1.'),
+  parallelism: s.pointer(s.int32(), 'Maximum number of Pods in which the containers run concurrently. Default 1.'),
   template: s.required(template, 'Template of the ephemeral containers.'),
   paused: s.optional(s.boolean(), 'Adds containers to no further Pods. Default false.'),
   activeDeadlineSeconds: s.pointer(s.int64(), 'Seconds after which an unfinished job fails. Unset: no limit.'),
   ttlSecondsAfterFinished: s.pointer(
     s.int32(),
-    'Seconds a finished job is kept before it is deleted; 0 deletes at once. Default 1800.',
+    'Time to live of a finished job in seconds; 0 deletes it at once. Default 1800.',
   ),
 });
 export type EphemeralJobSpec = s.TypeOf<typeof ephemeralJobSpec>;

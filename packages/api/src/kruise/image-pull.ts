@@ -33,10 +33,10 @@ export const imagePullJobTemplate = {
     s.list(s.string()),
     'Names of Secrets in the namespace of the job with the credentials for the registry.',
   ),
-  selector: s.pointer(nodeSelector, 'On which nodes, by name or by label. Unset, and no podSelector: on all.'),
+  selector: s.pointer(nodeSelector, 'Selector of nodes, by name or by label. Unset, without podSelector: all nodes.'),
   podSelector: s.pointer(
     labelSelector,
-    'On the nodes that run Pods with these labels, of the namespace of the job. Not together with selector.',
+    'Label selector of Pods in the namespace of the job, on whose nodes the images are pulled. Excludes selector.',
   ),
   parallelism: s.pointer(
     s.intOrString(),

@@ -12,7 +12,7 @@ const lifecycleHook = s.object({
   ),
   markPodNotReady: s.optional(
     s.boolean(),
-    'Make the Pod not ready while it waits in the hook. Default false; of no effect on preNormal.',
+    'Marks the Pod as not ready while it waits in the hook. Default false; has no effect on preNormal.',
   ),
 });
 export type LifecycleHook = s.TypeOf<typeof lifecycleHook>;
@@ -29,7 +29,7 @@ export const lifecycle = s.object({
   ),
   preNormal: s.pointer(
     lifecycleHook,
-    'Before a new Pod counts as available: it waits in state PreparingNormal until it carries all of the hook.',
+    'Hook of a newly created Pod: the Pod stays in the state PreparingNormal, and is not available, until it has all labels and finalizers of the hook.',
   ),
 });
 export type Lifecycle = s.TypeOf<typeof lifecycle>;

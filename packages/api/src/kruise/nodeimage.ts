@@ -24,7 +24,7 @@ export type PullSecret = s.TypeOf<typeof pullSecret>;
 const tagPullPolicy = s.object({
   timeoutSeconds: s.pointer(s.int32(), 'Timeout of one attempt in seconds. Default 600.'),
   backoffLimit: s.pointer(s.int32(), 'Number of retries after the first attempt. Default 3.'),
-  ttlSecondsAfterFinished: s.pointer(s.int32(), 'Seconds the entry is kept once it is done with; must be given.'),
+  ttlSecondsAfterFinished: s.pointer(s.int32(), 'Time to live of a finished entry in seconds. Required.'),
   activeDeadlineSeconds: s.pointer(s.int64(), 'Deadline of all attempts together in seconds. Unset: no limit.'),
 });
 

@@ -2,10 +2,12 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { targetReference } from './target-reference.ts';
 
-const doc = 'Brings each Pod of a stateful workload back to the node or zone it ran on before.';
+const doc =
+  'PersistentPodState schedules each recreated Pod of a stateful workload to the node or zone of its predecessor.';
 
-const requiredDoc = 'Node labels that must have the values they had for the last Pod of the name.';
-const preferredDoc = 'Node labels that had better have the values they had, by weight.';
+const requiredDoc =
+  'Required topology: node labels that must have the values recorded for the previous Pod of the same name.';
+const preferredDoc = 'Preferred topology: node labels whose recorded values are preferred, by weight.';
 const keysDoc = 'Keys of node labels, such as kubernetes.io/hostname or topology.kubernetes.io/zone.';
 const weightDoc = 'Weight of equal labels, 1 to 100.';
 const preferenceDoc = 'The labels this weight is for.';

@@ -33,7 +33,7 @@ function specWith<N extends s.Node>(targets: N) {
       s.preserved<Secret | ConfigMap>({ embeddedResource: true }),
       'The Secret or ConfigMap to copy, complete with apiVersion, kind and name.',
     ),
-    targets: s.required(targets, 'The namespaces it is copied to: all that are chosen in any way, less the excluded.'),
+    targets: s.required(targets, 'Target namespaces: all that are selected in any way, except the excluded ones.'),
   });
 }
 
@@ -52,14 +52,14 @@ const conditionFields = {
     ]),
     'Type of the condition: failure to read, create, update or delete a copy, a conflict of names, or a missing namespace.',
   ),
-  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'True if it went wrong in at least one namespace.'),
+  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'Status: True if at least one namespace failed.'),
   lastTransitionTime: s.optional(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(s.string(), 'The last error, or Succeeded.'),
 };
 
 export const resourceDistributionCondition = s.object({
   ...conditionFields,
-  failedNamespaces: s.optional(s.list(s.string()), 'The namespaces in which it went wrong.'),
+  failedNamespaces: s.optional(s.list(s.string()), 'Namespaces that failed.'),
 });
 export type ResourceDistributionCondition = s.TypeOf<typeof resourceDistributionCondition>;
 
@@ -107,7 +107,7 @@ const specV1alpha1 = specWith(
 const statusV1alpha1 = statusWith(
   s.object({
     ...conditionFields,
-    failedNamespace: s.optional(s.list(s.string()), 'The namespaces in which it went wrong.'),
+    failedNamespace: s.optional(s.list(s.string()), 'Namespaces that failed.'),
   }),
 );
 

@@ -8,7 +8,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 import { ageColumn } from './columns.ts';
 import { updatePriorityStrategy, updateScatterStrategy } from './update-order.ts';
 
-const doc = 'Adds sidecar containers to Pods as they are created, and later updates their images in place.';
+const doc = 'SidecarSet injects sidecar containers into newly created Pods, and updates their images in place.';
 
 const upgradeStrategy = s.object({
   upgradeType: s.optional(
@@ -16,10 +16,7 @@ const upgradeStrategy = s.object({
     'ColdUpgrade (the default) restarts the container with the new image; HotUpgrade keeps two containers, which ' +
       'take turns, so that the sidecar is never gone.',
   ),
-  hotUpgradeEmptyImage: s.optional(
-    s.string(),
-    'For HotUpgrade: the image that idles in the container whose turn it is not.',
-  ),
+  hotUpgradeEmptyImage: s.optional(s.string(), 'Image of the idle container, for type HotUpgrade.'),
 });
 
 const shareVolumePolicy = s.object({
@@ -112,8 +109,8 @@ export const sidecarSetUpdateStrategy = s.object({
 export type SidecarSetUpdateStrategy = s.TypeOf<typeof sidecarSetUpdateStrategy>;
 
 const injectRevision = s.object({
-  customVersion: s.pointer(s.string(), 'Give new Pods the newest revision that has this customVersion.'),
-  revisionName: s.pointer(s.string(), 'Give new Pods the ControllerRevision of this name. Wins over customVersion.'),
+  customVersion: s.pointer(s.string(), 'Custom version: new Pods get the newest revision with this customVersion.'),
+  revisionName: s.pointer(s.string(), 'Name of the ControllerRevision that new Pods get. Overrides customVersion.'),
   policy: s.optional(
     s.enumeration(['Always', 'Partial'], { default: 'Always' }),
     'Policy: Always (the default) injects the revision into every new Pod. Partial: only into Pods that updateStrategy.selector does not match, ' +
@@ -123,7 +120,7 @@ const injectRevision = s.object({
 
 export const sidecarSetInjectionStrategy = s.object({
   paused: s.optional(s.boolean(), 'New Pods get no sidecars; those that have them keep being updated. Default false.'),
-  revision: s.pointer(injectRevision, 'Give new Pods an older revision. Unset: the newest.'),
+  revision: s.pointer(injectRevision, 'Revision that new Pods get. Unset: the newest.'),
 });
 export type SidecarSetInjectionStrategy = s.TypeOf<typeof sidecarSetInjectionStrategy>;
 

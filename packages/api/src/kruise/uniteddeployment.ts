@@ -47,7 +47,7 @@ export const subset = s.object({
   tolerations: s.optional(s.list(toleration), 'Tolerations of the Pods. Immutable.'),
   replicas: s.pointer(
     s.intOrString(),
-    'Its share: a number, or a percentage of all replicas rounded to the nearest. Unset: an equal part of what the ' +
+    'Number of replicas of the subset: a number, or a percentage of all replicas rounded to the nearest. Unset: an equal part of what the ' +
       'others leave. Not together with minReplicas and maxReplicas anywhere, nor with Adaptive.',
   ),
   minReplicas: s.pointer(

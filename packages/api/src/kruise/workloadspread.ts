@@ -46,7 +46,7 @@ const adaptive = s.object({
   disableSimulationSchedule: s.optional(s.boolean(), 'Accepted for compatibility; has no effect.'),
   rescheduleCriticalSeconds: s.pointer(
     s.int32(),
-    'Seconds a Pod may be unschedulable before it is deleted and recreated in another subset. Unset or 0: no limit.',
+    'Time in seconds after which an unschedulable Pod is deleted and recreated in another subset. Unset or 0: no limit.',
   ),
 });
 

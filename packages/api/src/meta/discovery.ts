@@ -39,7 +39,7 @@ export type GroupVersionForDiscovery = s.TypeOf<typeof groupVersionForDiscovery>
 export const apiGroup = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup', 'An API group, and its versions.', {
   ...typeMeta,
   name: s.required(1, s.string(), 'Name of the subset.'),
-  versions: s.required(2, s.atomicList(groupVersionForDiscovery), 'Its versions, the preferred one first.'),
+  versions: s.required(2, s.atomicList(groupVersionForDiscovery), 'Versions of the group, the preferred one first.'),
   preferredVersion: s.optional(3, groupVersionForDiscovery, 'The version the server prefers, which clients best use.'),
   serverAddressByClientCIDRs: s.optional(
     4,
@@ -51,7 +51,7 @@ export type APIGroup = s.TypeOf<typeof apiGroup>;
 
 export const apiGroupList = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList',
-  'All API groups but the core group.',
+  'API groups other than the core group.',
   {
     ...typeMeta,
     groups: s.required(1, s.atomicList(apiGroup), 'The groups.'),
@@ -63,8 +63,8 @@ export const apiResource = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.APIResource',
   'A resource the server offers.',
   {
-    name: s.required(1, s.string(), 'Its name in paths, in the plural; pods/log for a subresource.'),
-    singularName: s.required(6, s.string(), 'Its name in the singular, for clients to print.'),
+    name: s.required(1, s.string(), 'Plural name of the resource, used in paths; pods/log for a subresource.'),
+    singularName: s.required(6, s.string(), 'Singular name of the resource, for display.'),
     namespaced: s.required(2, s.boolean(), 'Scope of the resource: true if its objects are in namespaces.'),
     group: s.optional(8, s.string(), 'API group of the objects, if it differs from that of the list.'),
     version: s.optional(9, s.string(), 'Version of the objects, if it differs from that of the list.'),
@@ -74,12 +74,12 @@ export const apiResource = s.object(
       s.list(s.string(), { goType: 'v1.Verbs', message: true }),
       'Verbs that the resource supports: get, list, watch, create, update, patch, delete, deletecollection.',
     ),
-    shortNames: s.optional(5, s.atomicList(s.string()), 'Short names for it, such as po.'),
-    categories: s.optional(7, s.atomicList(s.string()), 'Groups of resources it is part of, such as all.'),
+    shortNames: s.optional(5, s.atomicList(s.string()), 'Short names of the resource, for example po.'),
+    categories: s.optional(7, s.atomicList(s.string()), 'Categories of the resource, for example all.'),
     storageVersionHash: s.optional(
       10,
       s.string(),
-      'Changes when it comes to be stored in another version. To be compared for equality only.',
+      'Hash of the storage version, which can be compared only for equality.',
     ),
   },
 );

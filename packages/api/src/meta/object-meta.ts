@@ -45,7 +45,7 @@ export const managedFieldsEntry = s.object(
     ),
     fieldsType: s.optional(6, s.string(), 'The form of fieldsV1; FieldsV1 is the only one.'),
     fieldsV1: s.pointer(7, s.fieldsV1(), 'The fields, as a tree of names.'),
-    subresource: s.optional(8, s.string(), 'The subresource it was written through; empty for the object itself.'),
+    subresource: s.optional(8, s.string(), 'Subresource of the write; empty for the main resource.'),
   },
 );
 export type ManagedFieldsEntry = s.TypeOf<typeof managedFieldsEntry>;
@@ -58,7 +58,7 @@ export const objectMeta = s.object(
     generateName: s.optional(
       2,
       s.string(),
-      'If name is empty: prefix of a generated name, to which five random characters are added. A name that exists is generated again a few times.',
+      'Prefix of a generated name, used if name is empty: five random characters are added. A name that already exists is generated again a few times.',
     ),
     namespace: s.optional(3, s.string(), 'Namespace of the object; empty if its kind has none. Cannot be changed.'),
     selfLink: s.optional(4, s.string(), 'No longer written.'),
@@ -90,7 +90,7 @@ export const objectMeta = s.object(
     deletionGracePeriodSeconds: s.pointer(
       10,
       s.int64(),
-      'Seconds the object had left when it was deleted. May only be shortened.',
+      'Grace period of the deletion in seconds. Can only be shortened.',
     ),
     labels: s.optional(
       11,

@@ -90,7 +90,7 @@ export const listOptions = s.object(
     ...typeMeta,
     labelSelector: s.optional(1, s.string(), 'Only objects with these labels. Unset: all.'),
     fieldSelector: s.optional(2, s.string(), 'Only objects with these values in certain fields. Unset: all.'),
-    watch: s.optional(3, s.boolean(), 'Send changes as they happen instead of a list.'),
+    watch: s.optional(3, s.boolean(), 'Watches for changes instead of returning a list.'),
     allowWatchBookmarks: s.optional(
       9,
       s.boolean(),

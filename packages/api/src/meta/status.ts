@@ -2,15 +2,11 @@ import * as s from '@kruise/schema';
 import { listMeta } from './list-meta.ts';
 import { typeMeta } from './type-meta.ts';
 
-export const statusCause = s.object(
-  'io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause',
-  'One of the faults that made a call fail.',
-  {
-    reason: s.optional(1, s.string({ goType: 'v1.CauseType' }), 'Machine-readable reason, such as FieldValueInvalid.'),
-    message: s.optional(2, s.string(), 'Human-readable message.'),
-    field: s.optional(3, s.string(), 'The field at fault, such as spec.containers[0].name.'),
-  },
-);
+export const statusCause = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause', 'Cause of a failed request.', {
+  reason: s.optional(1, s.string({ goType: 'v1.CauseType' }), 'Machine-readable reason, such as FieldValueInvalid.'),
+  message: s.optional(2, s.string(), 'Human-readable message.'),
+  field: s.optional(3, s.string(), 'The field at fault, such as spec.containers[0].name.'),
+});
 export type StatusCause = s.TypeOf<typeof statusCause>;
 
 export const statusDetails = s.object(
@@ -21,7 +17,7 @@ export const statusDetails = s.object(
     group: s.optional(2, s.string(), 'API group of the object.'),
     kind: s.optional(3, s.string(), 'Kind or resource of the object.'),
     uid: s.optional(6, s.string({ goType: 'types.UID' }), 'The uid of the object, if there was one.'),
-    causes: s.optional(4, s.atomicList(statusCause), 'Each fault that was found.'),
+    causes: s.optional(4, s.atomicList(statusCause), 'Causes of the failure.'),
     retryAfterSeconds: s.optional(5, s.int32(), 'Seconds to wait before asking again, if that may help.'),
   },
 );

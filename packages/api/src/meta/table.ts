@@ -6,7 +6,7 @@ export const tableColumnDefinition = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.TableColumnDefinition',
   'A column of a table.',
   {
-    name: s.required(s.string(), 'Its heading.'),
+    name: s.required(s.string(), 'Heading of the column.'),
     type: s.required(s.string(), 'Type of the cells: integer, number, string, boolean or date.'),
     format: s.required(s.string(), 'Format of the cells; name marks the column with the name of the object.'),
     description: s.required(s.string(), 'Human-readable description of the column.'),

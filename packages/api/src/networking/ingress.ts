@@ -25,7 +25,11 @@ export type IngressServiceBackend = s.TypeOf<typeof ingressServiceBackend>;
 
 export const ingressBackend = s.object('io.k8s.api.networking.v1.IngressBackend', 'Backend of requests; exactly one.', {
   service: s.pointer(4, ingressServiceBackend, 'A Service.'),
-  resource: s.pointer(3, typedLocalObjectReference, 'Some other object, in the namespace of the Ingress.'),
+  resource: s.pointer(
+    3,
+    typedLocalObjectReference,
+    'Reference to an object in the namespace of the Ingress. Excludes service.',
+  ),
 });
 export type IngressBackend = s.TypeOf<typeof ingressBackend>;
 
@@ -77,7 +81,7 @@ export const ingressRule = s.object('io.k8s.api.networking.v1.IngressRule', 'Rul
   host: s.optional(
     1,
     s.string(),
-    'Its name, such as shop.example.com or *.example.com; no address, no port. Unset: every host.',
+    'Host name, for example shop.example.com or *.example.com; without address and port. Unset: every host.',
   ),
   ingressRuleValue: s.inline(2, ingressRuleValue),
 });
@@ -114,8 +118,8 @@ export const ingressLoadBalancerIngress = s.object(
   'io.k8s.api.networking.v1.IngressLoadBalancerIngress',
   'A way into a load balancer.',
   {
-    ip: s.optional(1, s.string(), 'Its address, if it has one.'),
-    hostname: s.optional(2, s.string(), 'Its DNS name, if it is known by that.'),
+    ip: s.optional(1, s.string(), 'IP address, if the load balancer has one.'),
+    hostname: s.optional(2, s.string(), 'DNS name, if the load balancer has one.'),
     ports: s.optional(4, s.atomicList(ingressPortStatus), 'Statuses of the ports.'),
   },
 );
@@ -125,7 +129,7 @@ export const ingressLoadBalancerStatus = s.object(
   'io.k8s.api.networking.v1.IngressLoadBalancerStatus',
   'Status of a load balancer.',
   {
-    ingress: s.optional(1, s.atomicList(ingressLoadBalancerIngress), 'Ways into it.'),
+    ingress: s.optional(1, s.atomicList(ingressLoadBalancerIngress), 'Addresses of the load balancer.'),
   },
 );
 export type IngressLoadBalancerStatus = s.TypeOf<typeof ingressLoadBalancerStatus>;

@@ -15,7 +15,7 @@ export type NetworkPolicyPort = s.TypeOf<typeof networkPolicyPort>;
 
 export const ipBlock = s.object('io.k8s.api.networking.v1.IPBlock', 'A range of addresses.', {
   cidr: s.required(1, s.string(), 'The range, such as 192.168.1.0/24 or 2001:db8::/64.'),
-  except: s.optional(2, s.atomicList(s.string()), 'Ranges within it that are left out.'),
+  except: s.optional(2, s.atomicList(s.string()), 'Excluded ranges within the CIDR.'),
 });
 export type IPBlock = s.TypeOf<typeof ipBlock>;
 
@@ -61,7 +61,7 @@ export const networkPolicySpec = s.object(
     podSelector: s.required(
       1,
       labelSelector,
-      'The Pods it is about, by label, in the same namespace. Empty: all. Several policies add up.',
+      'Label selector of the Pods in the same namespace to which the policy applies. Empty: all. Policies are additive.',
     ),
     ingress: s.optional(
       2,

@@ -6,7 +6,7 @@ export const serviceCIDRSpec = s.object(
   'io.k8s.api.networking.v1.ServiceCIDRSpec',
   'A range for addresses of Services.',
   {
-    cidrs: s.optional(1, s.atomicList(s.string()), 'One range for each IP family; two at most. Cannot be changed.'),
+    cidrs: s.optional(1, s.atomicList(s.string()), 'Ranges, one for each IP family; at most two. Immutable.'),
   },
 );
 export type ServiceCIDRSpec = s.TypeOf<typeof serviceCIDRSpec>;

@@ -34,7 +34,7 @@ export const runtimeClass = kind('io.k8s.api.node.v1.RuntimeClass', 'A way to ru
       'Name of the handler, as the container runtimes of the nodes are set up; a DNS label. Cannot be changed.',
     ),
     overhead: s.pointer(3, overhead, 'Overhead of running a Pod of the class.'),
-    scheduling: s.pointer(4, scheduling, 'The nodes that can run it. Unset: all.'),
+    scheduling: s.pointer(4, scheduling, 'Nodes that support the class. Unset: all.'),
   },
 });
 export type RuntimeClass = s.TypeOf<typeof runtimeClass>;

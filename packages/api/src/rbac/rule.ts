@@ -5,17 +5,21 @@ export const policyRule = s.object(
   'Permitted actions. Rules are additive; no rule denies.',
   {
     verbs: s.required(1, s.atomicList(s.string()), 'Permitted verbs, for example get and list; * for all.'),
-    apiGroups: s.optional(2, s.atomicList(s.string()), 'In which API groups; "" for the core group, * for all.'),
-    resources: s.optional(3, s.atomicList(s.string()), 'With which resources, such as pods or pods/log; * for all.'),
+    apiGroups: s.optional(2, s.atomicList(s.string()), 'API groups that match; "" for the core group, * for all.'),
+    resources: s.optional(
+      3,
+      s.atomicList(s.string()),
+      'Resources that match, for example pods or pods/log; * for all.',
+    ),
     resourceNames: s.optional(
       4,
       s.atomicList(s.string()),
-      'With objects of which names. Empty: all. Does not help with create and deletecollection.',
+      'Names of objects that match. Empty: all. Has no effect on create and deletecollection.',
     ),
     nonResourceURLs: s.optional(
       5,
       s.atomicList(s.string()),
-      'With which paths; * may end one. In ClusterRoles only, and not together with resources.',
+      'Paths that match; a path can end with *. Only in ClusterRoles, and not together with resources.',
     ),
   },
 );

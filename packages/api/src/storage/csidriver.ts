@@ -43,7 +43,7 @@ export const csiDriverSpec = s.object(
     tokenRequests: s.optional(
       6,
       s.atomicList(tokenRequest),
-      "Tokens of the Pod's service account to hand it when mounting.",
+      "Tokens of the Pod's service account that are passed to the driver when it mounts a volume.",
     ),
     requiresRepublish: s.pointer(
       7,

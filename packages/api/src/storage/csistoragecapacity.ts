@@ -12,8 +12,8 @@ export const csiStorageCapacity = kind(
     plural: 'csistoragecapacities',
     scope: 'Namespaced',
     fields: {
-      nodeTopology: s.pointer(2, labelSelector, 'The nodes it is about, by label. Unset: none. Cannot be changed.'),
-      storageClassName: s.required(3, s.string(), 'The class it is about. Cannot be changed.'),
+      nodeTopology: s.pointer(2, labelSelector, 'Label selector of the nodes. Unset: none. Immutable.'),
+      storageClassName: s.required(3, s.string(), 'Name of the StorageClass. Immutable.'),
       capacity: s.pointer(4, s.quantity(), 'Available capacity. Unset: unknown.'),
       maximumVolumeSize: s.pointer(5, s.quantity(), 'Maximum size of one volume. Unset: as capacity.'),
     },

@@ -20,9 +20,9 @@ export const volumeAttachmentSpec = s.object(
   'io.k8s.api.storage.v1.VolumeAttachmentSpec',
   'Specification: volume, node and attacher. Immutable.',
   {
-    attacher: s.required(1, s.string(), 'Name of the driver that does it.'),
+    attacher: s.required(1, s.string(), 'Name of the driver that attaches the volume.'),
     source: s.required(2, volumeAttachmentSource, 'Volume to attach.'),
-    nodeName: s.required(3, s.string(), 'The node it is attached to.'),
+    nodeName: s.required(3, s.string(), 'Name of the node.'),
   },
 );
 export type VolumeAttachmentSpec = s.TypeOf<typeof volumeAttachmentSpec>;
