@@ -8,7 +8,7 @@ import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { findEtcd, startEtcd } from '@kruise/apiserver/store/etcd/server';
 import type { Client } from '@kruise/client/client';
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import { hasTool, startCluster, temporaryHome } from './cluster.ts';
 
 const etcd = hasTool('etcd', 'two clusters on one etcd') ? findEtcd() : undefined;
@@ -70,7 +70,7 @@ async function ready(client: Client, name: string): Promise<void> {
   await Promise.all([available(client, deployment, name), available(client, cloneSet, name)]);
 }
 
-type Workload = { readonly status?: { readonly availableReplicas?: number } };
+type Workload = KubernetesObject & { readonly status?: { readonly availableReplicas?: number } };
 
 async function available<T extends Workload>(client: Client, kind: Kind<T>, name: string): Promise<void> {
   const selection = { namespace: 'default', fieldSelector: `metadata.name=${name}` };

@@ -3,7 +3,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 
 /** Yields the objects of a kind initially and after each change, without gaps. */
 export async function* statesOf<K extends Kind>(client: Client, kind: K): AsyncGenerator<readonly ObjectOf<K>[]> {
-  const uidOf = (object: ObjectOf<K>) => (object as { metadata: { uid?: string } }).metadata.uid;
+  const uidOf = ({ metadata }: ObjectOf<K>) => metadata.uid;
   const { items, metadata } = await client.list(kind);
   const objects = new Map(items.map((each) => [uidOf(each), each]));
   yield items;

@@ -78,7 +78,7 @@ function testsBeside(file: string): readonly string[] {
 }
 
 const files = [...new Set(globSync(options.sources ?? mutatedSources, { cwd: root }))]
-  .filter((file) => !/\.test\.ts$|\/testing\/|(?:fixtures|rehearsal)\.ts$/.test(file) && existsSync(join(root, file)))
+  .filter((file) => !/[.-]test\.ts$|\/testing\/|(?:fixtures|rehearsal)\.ts$/.test(file) && existsSync(join(root, file)))
   .sort();
 const places = files.flatMap((file) =>
   mutationsOf(readFileSync(join(root, file), 'utf8')).map((mutation) => ({ file, mutation })),

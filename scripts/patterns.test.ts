@@ -11,7 +11,7 @@ import { checkSync } from 'recheck';
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = globSync('packages/*/{src,bin}/**/*.{ts,mjs}', { cwd: root }).filter(
-  (file) => !/\.test\.ts$|\/testing\/|\/generated\//.test(file),
+  (file) => !/[.-]test\.ts$|\/testing\/|\/generated\//.test(file),
 );
 
 /**

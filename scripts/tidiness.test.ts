@@ -32,9 +32,9 @@ const entryPoints = [
   // Even a simulation must yield to the real event loop.
   'packages/values/src/virtual-clock.ts',
   // Writes to sockets wait for the event loop, not for a time.
-  /^packages\/apiserver\/src\/http\/(?:encode|fan-out)\.ts$/,
+  /^packages\/apiserver\/src\/http\/encode\.ts$/,
   // Requests wait until sockets have been polled.
-  'packages/apiserver/src/batch-scheduler.ts',
+  'packages/values/src/scheduling/batch-scheduler.ts',
   /^packages\/cli\//,
   /^scripts\//,
   /^bench\//,
@@ -55,7 +55,7 @@ const texts = new Map(sources.map((file) => [file, readFileSync(join(root, file)
 
 /** Returns whether a file is a test or imported only by tests. */
 function isForTests(file: string): boolean {
-  return /\.test\.ts$|\/suite\.ts$|\/testing\//.test(file);
+  return /[.-]test\.ts$|\/suite\.ts$|\/testing\//.test(file);
 }
 
 function packageOf(file: string): string | undefined {

@@ -30,6 +30,21 @@ describe('sources', () => {
     });
   }
 
+  const fields = [
+    ["s.optional(1, s.string(), 'Who asked.');\n", 'opening of the documentation of a field'],
+    ["s.string({ doc: 'Whether it is ready.' });\n", 'opening of the documentation of a field'],
+    ["s.optional(1, s.string(), 'Name that is told to clients.');\n", 'word in the documentation of a field'],
+  ] as const;
+  for (const [source, rule] of fields) {
+    test(`${JSON.stringify(source)} in the definition of a kind breaks a rule: ${rule}`, () => {
+      assert.deepEqual(
+        sourceViolations('packages/api/src/core/a.ts', source).map((each) => each.rule),
+        [rule],
+      );
+      assert.deepEqual(sourceViolations('packages/api/src/core/a.validate.ts', source), []);
+    });
+  }
+
   test('data in strings, templates and regular expressions breaks no rule', () => {
     const source = `const a = 'told'; const b = /told|whom/; const c = \`told \${a} told\`; const d = a / b / c;\n`;
     assert.deepEqual(sourceViolations('a.ts', source), []);

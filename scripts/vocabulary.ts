@@ -53,6 +53,13 @@ const bannedSuffix = /^[a-z]\w*[a-z]Named$/;
 /** First words of a doc comment that promise a clause instead of a sentence. */
 const bannedOpening = /^(What|Who|Whoever|Whom|Of|So|How|Whether)\b/;
 
+/** First words of the documentation of a field, which begins with its noun: `Time at which …`, `Number of …`. */
+const bannedFieldOpening =
+  /^(What|Who|Whose|Whoever|Whom|Of|So|How|Whether|When|Where|Why|Which|It|Its|That|Those|These|They|Such|Some)\b/;
+
+/** Files whose strings are the documentation of fields, which `kubectl explain` prints. */
+const definitions = /^packages\/api\/src\/(?!.*(?:\.test|\.validate|\.warnings|fixtures)\.ts$)/;
+
 /** References to sections of pages that are not in the repository. */
 const citation = /[\w-]+\.md,? §|§\s?\d/;
 
@@ -158,6 +165,12 @@ export function sourceViolations(file: string, source: string): readonly Violati
       if (/\b(?:test|it|describe)\(\s*$/.test(code)) reportMatch(token, bannedProse, 'word in a test title');
       if (/\blog\.(?:debug|info|warn|error)\((?:\s*\{[^{}]*\},)?\s*$/.test(code.slice(-300))) {
         reportMatch(token, bannedProse, 'word in a log message');
+      }
+      // Names and enumerated values are single words; error messages begin with a lower-case letter.
+      if (definitions.test(file) && /^['"`][A-Z][^\n]* /.test(token.text)) {
+        const text = token.text.slice(1, -1);
+        if (bannedFieldOpening.test(text)) report(token.start, 'opening of the documentation of a field', text);
+        reportMatch(token, bannedProse, 'word in the documentation of a field');
       }
     } else {
       for (const { 0: name, index } of token.text.matchAll(/[A-Za-z_$][\w$]*/g)) {

@@ -31,7 +31,7 @@ export const publishedEndpoints: readonly PublishedPage[] = [
   {
     path: '/.well-known/openid-configuration/',
     id: 'getServiceAccountIssuerOpenIDConfiguration',
-    description: 'Where to find what tokens of service accounts are checked with.',
+    description: 'Discovery document of the service account token issuer.',
     tag: 'WellKnown',
     types: textTypes,
   },

@@ -50,7 +50,7 @@ export type CompileFailure = {
  * Compiles an expression.
  *
  * ```ts
- * const program = compile(kubernetesEnvironment({ variables: { self: type } }), 'self.replicas <= 10');
+ * const program = compile(kubernetesEnvironment({ variables: { self: selfType } }), 'self.replicas <= 10');
  * if (program.ok) program.evaluate({ self: { replicas: 3 } }); // { value: true, cost: 3 }
  * ```
  */

@@ -1,5 +1,9 @@
-import { type BatchQueue, type BatchScheduler, createBatchScheduler } from '@kruise/apiserver/batch-scheduler';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
+import {
+  type BatchScheduler,
+  createBatchScheduler,
+  createRoundRobinQueue,
+} from '@kruise/values/scheduling/batch-scheduler';
 
 /** Properties of a request that determine its order. */
 type QueuedRequest = Pick<ApiRequest, 'query' | 'isBackground'>;
@@ -18,40 +22,10 @@ const backgroundShare = 8;
  * also queued fairly among themselves.
  */
 export function createRequestQueue(): BatchScheduler<QueuedRequest> {
-  return createBatchScheduler(requestsPerTurn, queueByWriter());
-}
-
-/** Round-robin between writers: a writer with few requests does not wait behind one with many. */
-function queueByWriter(): BatchQueue<QueuedRequest> {
-  const waiting = new Map<string, (() => void)[]>();
-  let background: (() => void)[] = [];
-  return {
-    add({ query, isBackground }, go) {
-      if (isBackground) {
-        background.push(go);
-        return;
-      }
-      const writer = String(query?.['fieldManager'] ?? '');
-      const requests = waiting.get(writer);
-      if (requests) requests.push(go);
-      else waiting.set(writer, [go]);
-    },
-    next(most) {
-      const due: (() => void)[] = [];
-      const room = most - Math.min(backgroundShare, background.length);
-      // A writer with more requests moves to the end.
-      for (const [writer, requests] of waiting) {
-        waiting.delete(writer);
-        due.push(requests.shift()!);
-        if (requests.length > 0) waiting.set(writer, requests);
-        if (due.length === room) break;
-      }
-      const others = most - due.length;
-      due.push(...background.slice(0, others));
-      background = background.slice(others);
-      return due;
-    },
-  };
+  // The field manager identifies the writer.
+  const writerOf = ({ query, isBackground }: QueuedRequest) =>
+    isBackground ? undefined : String(query?.['fieldManager'] ?? '');
+  return createBatchScheduler(requestsPerTurn, createRoundRobinQueue(writerOf, backgroundShare));
 }
 
 /** Wraps a transport so that its requests go through the fair queue. Watches are long-running and bypass it. */

@@ -33,7 +33,7 @@ export function isConditionFalse(conditions: readonly Condition[] | undefined, t
  * heartbeat) are kept. Returns the same list if nothing changes, so that nothing is written.
  *
  * ```ts
- * withCondition(status.conditions, { type: 'Ready', status: 'True', reason: 'PodsReady' }, now);
+ * withCondition(web.status?.conditions, { type: 'Ready', status: 'True', reason: 'PodsReady' }, now);
  * ```
  */
 export function withCondition<C extends Condition>(

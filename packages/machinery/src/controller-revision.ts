@@ -84,7 +84,14 @@ export function hashOfData(data: JsonObject, collisionCount = 0): string {
   return revisionHash(dataText(data), collisionCount);
 }
 
-/** Returns a revision that does not exist in the cluster yet. */
+/**
+ * Returns a revision that does not exist in the cluster yet.
+ *
+ * ```ts
+ * const content = { data: podTemplateData(template), labels: { app: 'web' } };
+ * const revision = newRevision(set, content, { revision: 1 });
+ * ```
+ */
 export function newRevision(
   owner: Owner & { readonly metadata: { readonly namespace?: string } },
   { data, labels, annotations }: RevisionContent,

@@ -22,6 +22,10 @@ const nowhere: Placement = { shouldRun: false, shouldContinue: false };
 /**
  * Returns a predicate for the nodes of daemon Pods by node name, node affinity and tolerations. Compiled once for many
  * nodes.
+ *
+ * ```ts
+ * const { shouldRun } = placementOf(template.spec)(worker);
+ * ```
  */
 export function placementOf(spec: PodSpec | undefined): (node: Node) => Placement {
   const tolerations = withDaemonTolerations(spec);

@@ -6,7 +6,13 @@ export const defaultStorageClassAnnotations = [
   'storageclass.beta.kubernetes.io/is-default-class',
 ] as const;
 
-/** Returns the default class by annotation: the newest, then the first by name. */
+/**
+ * Returns the default class by annotation: the newest, then the first by name.
+ *
+ * ```ts
+ * const found = defaultClass(classes, ['storageclass.kubernetes.io/is-default-class']);
+ * ```
+ */
 export function defaultClass<T extends { readonly metadata: ObjectMeta }>(
   classes: readonly T[],
   annotations: readonly string[],

@@ -14,7 +14,14 @@ export type FieldSelector = { readonly terms: readonly FieldTerm[] };
 /** Selects every object. */
 export const everyField: FieldSelector = { terms: [] };
 
-/** Parses a selector. Throws `ParseError` with the message of Kubernetes. */
+/**
+ * Parses a selector. Throws `ParseError` with the message of Kubernetes.
+ *
+ * ```ts
+ * const selector = parseFieldSelector('spec.nodeName=node-1');
+ * matchesFields(selector, () => 'node-1'); // true
+ * ```
+ */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return everyField;
   const terms = splitTerms(text)

@@ -4,7 +4,13 @@ import { safeAlphabet } from './hash.ts';
 const maxNameLength = 63;
 const suffixLength = 5;
 
-/** Generates a name for `generateName`: the prefix, truncated to 58 characters, and five random characters. */
+/**
+ * Generates a name for `generateName`: the prefix, truncated to 58 characters, and five random characters.
+ *
+ * ```ts
+ * generateName(random, 'web-'); // web-x7k2p
+ * ```
+ */
 export function generateName(random: Random, base: string): string {
   return base.slice(0, maxNameLength - suffixLength) + randomSuffix(random, suffixLength);
 }

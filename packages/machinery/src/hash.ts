@@ -79,7 +79,13 @@ export function revisionHash(data: string, collisionCount = 0): string {
   return safeEncode(String(hash));
 }
 
-/** Returns the name of a revision: the name of its parent, truncated so that the hash fits, and the hash. */
+/**
+ * Returns the name of a revision: the name of its parent, truncated so that the hash fits, and the hash.
+ *
+ * ```ts
+ * revisionName('web', revisionHash('{"spec":{}}'));
+ * ```
+ */
 export function revisionName(parentName: string, hash: string): string {
   return `${cutToBytes(parentName, 223)}-${hash}`;
 }

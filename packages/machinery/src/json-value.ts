@@ -23,7 +23,13 @@ export function put(object: Record<string, unknown>, name: string, value: unknow
   }
 }
 
-/** Reports whether two JSON values are equal. Shared parts are compared in constant time. */
+/**
+ * Reports whether two JSON values are equal. Shared parts are compared in constant time.
+ *
+ * ```ts
+ * isSame({ a: [1] }, { a: [1] }); // true
+ * ```
+ */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

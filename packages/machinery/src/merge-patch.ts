@@ -16,6 +16,10 @@ export function asMergePatch(value: unknown): JsonObject | readonly unknown[] {
 /**
  * Applies a merge patch. The result shares unchanged parts with the document, and is the document itself if nothing
  * changes. As in Kubernetes, and unlike the RFC, nulls are also removed from objects inside of new lists.
+ *
+ * ```ts
+ * applyMergePatch({ a: 1, b: 2 }, { a: null, b: 3 }); // { b: 3 }
+ * ```
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isObject(document)) return withoutNulls(patch);

@@ -30,7 +30,14 @@ export function nodesOfSelector(selector: NodeSelector): NodePredicate {
   return (node) => terms.some((matches) => matches(node));
 }
 
-/** Returns the predicate of `nodeSelector` and the required node affinity of a Pod; undefined if every node matches. */
+/**
+ * Returns the predicate of `nodeSelector` and the required node affinity of a Pod; undefined if every node matches.
+ *
+ * ```ts
+ * const canRunOn = requiredNodes({ containers: [], nodeSelector: { disk: 'ssd' } });
+ * canRunOn?.(worker);
+ * ```
+ */
 export function requiredNodes({ nodeSelector, affinity }: PodSpec): NodePredicate | undefined {
   const hasLabels = nodeSelector != null && Object.keys(nodeSelector).length > 0;
   const labels = hasLabels ? selectorOfLabels(nodeSelector) : undefined;

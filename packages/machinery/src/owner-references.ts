@@ -26,7 +26,13 @@ export type Owner = {
 /** An object that is identified by its uid. */
 export type Identified = { readonly metadata: { readonly uid?: string } };
 
-/** Returns the controller reference of an object, if it has one. */
+/**
+ * Returns the controller reference of an object, if it has one.
+ *
+ * ```ts
+ * const owner = controllerOf(web); // { kind: 'ReplicaSet', name: 'web-5d4f', controller: true, … }
+ * ```
+ */
 export function controllerOf(object: Owned): OwnerReference | undefined {
   return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 }
@@ -49,7 +55,13 @@ export function ownerReference(owner: Owner): OwnerReference {
   return { apiVersion, kind, name: metadata.name, uid: uidOf(owner) };
 }
 
-/** Returns a controller reference with `blockOwnerDeletion`. */
+/**
+ * Returns a controller reference with `blockOwnerDeletion`.
+ *
+ * ```ts
+ * const metadata = { name: 'web-0', ownerReferences: [controllerReference(set)] };
+ * ```
+ */
 export function controllerReference(owner: Owner): OwnerReference {
   return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true };
 }

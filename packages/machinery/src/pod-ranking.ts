@@ -19,7 +19,13 @@ export type RankingOptions = {
   readonly usesDeletionCost?: boolean;
 };
 
-/** Sorts Pods by deletion order: the first one is deleted first. */
+/**
+ * Sorts Pods by deletion order: the first one is deleted first.
+ *
+ * ```ts
+ * const victims = rankForDeletion(pods, { now: clock.now() }).slice(0, 2);
+ * ```
+ */
 export function rankForDeletion(pods: readonly Pod[], options: RankingOptions = {}): readonly Pod[] {
   return pods
     .map((pod) => traitsOf(pod, options))

@@ -18,7 +18,13 @@ export type PodResourcesOptions = {
 
 type Field = 'requests' | 'limits';
 
-/** Returns the effective requests of a Pod. */
+/**
+ * Returns the effective requests of a Pod.
+ *
+ * ```ts
+ * const cpu = podRequests({ containers: [{ name: 'main', resources: { requests: { cpu: '500m' } } }] }).get('cpu');
+ * ```
+ */
 export function podRequests(
   spec: PodSpec,
   { overhead = true, status, missing }: PodResourcesOptions = {},

@@ -6,7 +6,11 @@ import { controllerReference, type Owner } from './owner-references.ts';
 const maxNameLength = 253;
 
 /**
- * Returns a Pod from a template, with a controller reference to its owner and the name of the owner as `generateName`.
+ * * Returns a Pod from a template, with a controller reference to its owner and the name of the owner as `generateName`.
+ *
+ * ```ts
+ * const created = await client.create(pod, podFromTemplate(set, template));
+ * ```
  */
 export function podFromTemplate(
   owner: Owner & { readonly metadata: { readonly namespace?: string } },

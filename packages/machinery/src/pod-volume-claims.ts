@@ -6,7 +6,13 @@ import { isControlledBy } from './owner-references.ts';
 /** A PVC that a Pod references, or the PVC of an ephemeral volume. */
 export type PodVolumeClaim = { readonly name: string; readonly isEphemeral: boolean };
 
-/** Returns the PVCs of a Pod in the order of its volumes. */
+/**
+ * Returns the PVCs of a Pod in the order of its volumes.
+ *
+ * ```ts
+ * const names = podVolumeClaims(web).map(({ name }) => name);
+ * ```
+ */
 export function podVolumeClaims(pod: Pod): readonly PodVolumeClaim[] {
   const names: PodVolumeClaim[] = [];
   for (const volume of pod.spec?.volumes ?? []) {

@@ -25,7 +25,13 @@ export function readySince({ status }: Pod): Instant | undefined {
   return parseTime(ready.lastTransitionTime);
 }
 
-/** Reports whether a Pod is available: ready for at least `minReadySeconds`. */
+/**
+ * Reports whether a Pod is available: ready for at least `minReadySeconds`.
+ *
+ * ```ts
+ * const available = pods.filter((each) => isPodAvailable(each, 10, clock.now()));
+ * ```
+ */
 export function isPodAvailable(pod: Pod, minReadySeconds: number, now: Instant): boolean {
   if (!isPodReady(pod)) return false;
   if (minReadySeconds === 0) return true;

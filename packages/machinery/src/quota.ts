@@ -29,7 +29,13 @@ export type QuotaEvaluator<T = unknown> = {
 const one = quantityOf(1);
 const none = quantityOf(0);
 
-/** Returns the quota evaluator of a resource: object count, and further usage for a few resources. */
+/**
+ * Returns the quota evaluator of a resource: object count, and further usage for a few resources.
+ *
+ * ```ts
+ * const usage = quotaEvaluatorOf({ group: '', plural: 'pods' }).usage(web, clock.now());
+ * ```
+ */
 export function quotaEvaluatorOf(resource: { readonly group: string; readonly plural: string }): QuotaEvaluator {
   const name = resourceOf(resource);
   const special = evaluators[name];

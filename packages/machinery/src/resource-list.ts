@@ -27,7 +27,13 @@ export function resourceListOf(amounts: Amounts): { [name: string]: string } {
   return list;
 }
 
-/** Returns the sum of two amounts; a resource in only one of them is included. */
+/**
+ * Returns the sum of two amounts; a resource in only one of them is included.
+ *
+ * ```ts
+ * resourceListOf(addAmounts(amountsOf({ cpu: '500m' }), amountsOf({ cpu: '1' }))); // { cpu: '1500m' }
+ * ```
+ */
 export function addAmounts(first: Amounts, second: Amounts): Map<string, Quantity> {
   const sum = new Map(first);
   for (const [name, amount] of second) {

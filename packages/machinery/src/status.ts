@@ -5,7 +5,7 @@ import { type Cause, summary } from '@kruise/schema/field-error';
  * Error of the API: the Status of a failed request, on the server and in the client.
  *
  * ```ts
- * if (isNotFound(error)) return undefined;
+ * if (!isNotFound(error)) throw error;
  * ```
  */
 export class StatusError extends Error {

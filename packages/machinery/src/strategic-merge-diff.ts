@@ -23,7 +23,14 @@ import {
 /** Preconditions of a patch; a violation throws a `PreconditionError`. */
 export type DiffOptions = { readonly preconditions?: readonly Precondition[] };
 
-/** Returns the patch that turns `original` into `modified`. */
+/**
+ * Returns the patch that turns `original` into `modified`.
+ *
+ * ```ts
+ * const states = { original: { spec: { replicas: 1 } }, modified: { spec: { replicas: 3 } } };
+ * createTwoWayMergePatch(states, mergeTypeOf(deployment.root)); // { spec: { replicas: 3 } }
+ * ```
+ */
 export function createTwoWayMergePatch(
   { original, modified }: { readonly original: JsonObject; readonly modified: JsonObject },
   type: MergeType,

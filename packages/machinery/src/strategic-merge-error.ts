@@ -18,7 +18,13 @@ export function badMergeKey(item: JsonObject, mergeKey: string): StrategicMergeE
   return new StrategicMergeError(`map: ${formatValue(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** Error: a value has another type than its position in the patch requires. */
+/**
+ * Error: a value has another type than its position in the patch requires.
+ *
+ * ```ts
+ * throw wrongType({}, []);
+ * ```
+ */
 export function wrongType(expected: unknown, actual: unknown): StrategicMergeError {
   return new StrategicMergeError(`expected a ${goTypeOf(expected)}, but received a ${goTypeOf(actual)}`);
 }

@@ -10,7 +10,7 @@
  * | `$retainKeys` | in a map | removes all other keys of the map |
  *
  * ```ts
- * applyStrategicMergePatch(deployment, { spec: { replicas: 3 } }, mergeTypeOf(deploymentKind));
+ * applyStrategicMergePatch(live, { spec: { replicas: 3 } }, mergeTypeOf(deployment.root));
  * ```
  */
 import type { MergeField, MergeType } from '@kruise/schema/merge-type';

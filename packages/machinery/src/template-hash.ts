@@ -15,6 +15,10 @@ const dumpHashes = new WeakMap<PodTemplateSpec, number>();
  * Returns the hash of a template in characters that are safe in a name. It is identical bit by bit to that of
  * Kubernetes v1.33, because other programs compute and compare it. A different collision count gives a different hash
  * of the same template.
+ *
+ * ```ts
+ * const labels = { 'pod-template-hash': templateHash(template) };
+ * ```
  */
 export function templateHash(template: PodTemplateSpec = noTemplate, collisionCount?: number): string {
   let hash = dumpHashes.get(template);

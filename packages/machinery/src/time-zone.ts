@@ -14,7 +14,13 @@ export const utc: TimeZone = { offsetAt: () => 0 };
 // Cache: creating a format is far more expensive than using it, and there are only a few hundred zones.
 const zones = new Map<string, TimeZone>();
 
-/** Returns the time zone of a name such as `Europe/Berlin`. Throws `ParseError` with the message of Go. */
+/**
+ * Returns the time zone of a name such as `Europe/Berlin`. Throws `ParseError` with the message of Go.
+ *
+ * ```ts
+ * const { hour } = toLocal(timeZone('Europe/Berlin'), clock.now());
+ * ```
+ */
 export function timeZone(name: string): TimeZone {
   if (name === '' || name === 'UTC') return utc;
   if (name.includes('..') || name.startsWith('/') || name.startsWith('\\')) {

@@ -21,7 +21,13 @@ export function isTolerated(taint: Taint, tolerations: readonly Toleration[] | u
   return tolerations?.some((toleration) => tolerates(toleration, taint)) ?? false;
 }
 
-/** Returns the first taint with one of the effects that is not tolerated. */
+/**
+ * Returns the first taint with one of the effects that is not tolerated.
+ *
+ * ```ts
+ * const blocker = findUntolerated(worker.spec?.taints, web.spec?.tolerations, ['NoSchedule', 'NoExecute']);
+ * ```
+ */
 export function findUntolerated(
   taints: readonly Taint[] | undefined,
   tolerations: readonly Toleration[] | undefined,

@@ -2,7 +2,13 @@ import type { Random } from '@kruise/values/random';
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Returns a random UUID (RFC 4122, version 4). A uid distinguishes an object from earlier ones with the same name. */
+/**
+ * Returns a random UUID (RFC 4122, version 4). A uid distinguishes an object from earlier ones with the same name.
+ *
+ * ```ts
+ * uuid(random); // 0c1f2b0e-8b55-4c4e-9d3e-5f6f0a6d2b11
+ * ```
+ */
 export function uuid(random: Random): string {
   let text = '';
   for (let index = 0; index < 16; index++) {

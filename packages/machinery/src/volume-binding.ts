@@ -47,7 +47,13 @@ export function isFullyBound({ metadata, spec }: PersistentVolumeClaim): boolean
   return Boolean(spec?.volumeName) && metadata.annotations?.[bindCompletedAnnotation] !== undefined;
 }
 
-/** Reports whether a PV is bound to or reserved for a PVC. */
+/**
+ * Reports whether a PV is bound to or reserved for a PVC.
+ *
+ * ```ts
+ * const prebound = volumes.find((volume) => isVolumeFor(volume, volumeClaim));
+ * ```
+ */
 export function isVolumeFor(volume: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const reference = volume.spec?.claimRef;
   if (!reference || reference.name !== metadata.name || reference.namespace !== metadata.namespace) return false;

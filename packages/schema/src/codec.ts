@@ -65,7 +65,14 @@ const writer = new ProtobufWriter();
 
 const codecs = new WeakMap<ObjectNode, Codec>();
 
-/** Returns the codec of an object's schema. Memoized. */
+/**
+ * Returns the codec of an object's schema. Memoized.
+ *
+ * ```ts
+ * const pods = codecOf<Pod>(pod.root);
+ * const { object } = pods.decode('{"metadata":{"name":"web-0"}}');
+ * ```
+ */
 export function codecOf<T>(node: ObjectNode & Typed<T>): Codec<T> {
   let codec = codecs.get(node);
   if (!codec) {

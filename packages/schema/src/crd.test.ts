@@ -6,7 +6,7 @@ import { allVerbs, type Kind } from './kind.ts';
 import * as s from './language.ts';
 
 const list = s.object({ items: s.list(s.string()) });
-const root = (fields: s.Fields) =>
+const root = (fields: s.Fields): s.ObjectNode =>
   s.object('com.example.Ball', 'A ball.', {
     apiVersion: s.optional(s.string(), 'Its version.'),
     metadata: s.optional(s.object({ name: s.optional(s.string()) }), 'Its metadata.'),

@@ -50,7 +50,14 @@ export type DefinitionOptions = {
   readonly conversion?: Conversion;
 };
 
-/** Returns the CRD of kinds that are written in the schema language. */
+/**
+ * Returns the CRD of kinds that are written in the schema language.
+ *
+ * ```ts
+ * const definition = customResourceDefinition({ kinds: [cloneSet], storage: cloneSet.version });
+ * await writeFile('clonesets.yaml', definitionYaml(definition));
+ * ```
+ */
 export function customResourceDefinition({ kinds, storage, conversion }: DefinitionOptions): Definition {
   const [{ group, kind, listKind, plural, singular, shortNames, categories, scope }] = kinds;
   return {

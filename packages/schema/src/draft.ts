@@ -4,7 +4,13 @@
  */
 export type Draft<T> = T extends object ? { -readonly [K in keyof T]: Draft<T[K]> } : T;
 
-/** Freezes an object deeply and returns it, so that a mutation of a shared object throws. */
+/**
+ * Freezes an object deeply and returns it, so that a mutation of a shared object throws.
+ *
+ * ```ts
+ * const frozen = deepFreeze({ metadata: { name: 'web-0' } });
+ * ```
+ */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -33,7 +33,14 @@ function withDetail(head: string, detail: string): string {
   return detail === '' ? head : `${head}: ${detail}`;
 }
 
-/** Returns an error for an invalid value: `Invalid value: "x": must be …`. */
+/**
+ * Returns an error for an invalid value: `Invalid value: "x": must be …`.
+ *
+ * ```ts
+ * invalid('spec.replicas', -1, 'must be greater than or equal to 0').message;
+ * // Invalid value: -1: must be greater than or equal to 0
+ * ```
+ */
 export function invalid(field: string, value: unknown, detail: string): Cause {
   return { reason: 'FieldValueInvalid', message: withDetail(`Invalid value: ${goSyntax(value)}`, detail), field };
 }

@@ -30,7 +30,13 @@ export type JsonScan = {
 /** A JSON text with the value of `JSON.parse` and the findings of the scan. */
 export type ScannedJson = { readonly bytes: Uint8Array; readonly value: unknown; readonly scan: JsonScan };
 
-/** Parses a JSON text; large integers are bigints. Throws `JsonSyntaxError` with Go's message. */
+/**
+ * Parses a JSON text; large integers are bigints. Throws `JsonSyntaxError` with Go's message.
+ *
+ * ```ts
+ * parseJson('{"replicas":3}'); // { replicas: 3 }
+ * ```
+ */
 export function parseJson(input: Uint8Array | string): unknown {
   return exactValue(scanJson(input));
 }

@@ -172,7 +172,13 @@ const eitherNames = {
 
 const compiled = new WeakMap<Node, MergeType>();
 
-/** Returns the merge type of a node. */
+/**
+ * Returns the merge type of a node.
+ *
+ * ```ts
+ * const merged = applyStrategicMergePatch(web, { spec: { priority: 1 } }, mergeTypeOf(pod.root));
+ * ```
+ */
 export function mergeTypeOf(node: Node): MergeType {
   let type = compiled.get(node);
   if (!type) {

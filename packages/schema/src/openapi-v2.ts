@@ -5,7 +5,13 @@ import { endpointPath, type Operation, type Path, pathsOf, reasonOf } from './op
 import type { Parameter } from './openapi/parameters.ts';
 import type { PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
 
-/** Returns the OpenAPI 2.0 document of all resources and non-resource endpoints, as served at `/openapi/v2`. */
+/**
+ * Returns the OpenAPI 2.0 document of all resources and non-resource endpoints, as served at `/openapi/v2`.
+ *
+ * ```ts
+ * const document = openApiV2([{ kind: pod, subresources: [] }], vocabulary);
+ * ```
+ */
 export function openApiV2(
   resources: readonly PublishedResource[],
   vocabulary: Vocabulary,

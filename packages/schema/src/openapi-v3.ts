@@ -11,7 +11,13 @@ export type {
   Vocabulary,
 } from './openapi/published.ts';
 
-/** Returns the OpenAPI 3.0 document of one group version, as served at `/openapi/v3/apis/apps/v1`. */
+/**
+ * Returns the OpenAPI 3.0 document of one group version, as served at `/openapi/v3/apis/apps/v1`.
+ *
+ * ```ts
+ * const document = openApiV3({ group: 'apps', version: 'v1' }, [{ kind: deployment, subresources: [] }], vocabulary);
+ * ```
+ */
 export function openApiV3(
   groupVersion: GroupVersion,
   resources: readonly PublishedResource[],

@@ -22,7 +22,13 @@ export type EncodedWatchEvent = { readonly type: string; readonly object: Uint8A
 
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-/** Wraps a message in its envelope. */
+/**
+ * Wraps a message in its envelope.
+ *
+ * ```ts
+ * const body = encodeEnvelope('v1', 'Pod', codecOf(pod.root).toProtobuf(web));
+ * ```
+ */
 export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array {
   const { before, after } = envelopeAround(apiVersion, kind, raw.length);
   return Buffer.concat([before, raw, after]);

@@ -3,9 +3,9 @@
  * file is the interface for the API server, used once per version of a CRD.
  *
  * ```ts
- * const structural = structuralSchema(version.schema.openAPIV3Schema, { metadata });
+ * const structural = structuralSchema(schema, { metadata });
  * const pruned: string[] = [];
- * const { object } = structural.read(sent, pruned); // defaults set, unknown fields pruned
+ * const { object } = structural.read({ spec: {} }, pruned); // defaults set, unknown fields pruned
  * const causes = structural.validate(object);
  * ```
  */

@@ -25,7 +25,13 @@ export type ParsedYaml = {
   readonly duplicates: readonly string[];
 };
 
-/** Returns the JSON value of the first document of a text. Throws `YamlError`. */
+/**
+ * Returns the JSON value of the first document of a text. Throws `YamlError`.
+ *
+ * ```ts
+ * parseYaml('replicas: 3'); // { replicas: 3 }
+ * ```
+ */
 export function parseYaml(input: Uint8Array | string): unknown {
   return parseYamlText(input).value;
 }

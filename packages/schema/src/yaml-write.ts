@@ -4,7 +4,13 @@
  */
 import { isTimestamp, resolvePlain } from './yaml-scalar.ts';
 
-/** Returns the YAML text of a JSON value. */
+/**
+ * Returns the YAML text of a JSON value.
+ *
+ * ```ts
+ * formatYaml({ kind: 'Pod', metadata: { name: 'web-0' } }); // kind: Pod\nmetadata:\n  name: web-0\n
+ * ```
+ */
 export function formatYaml(value: unknown): string {
   const out = new Writer();
   out.node(value, 0, false);

@@ -1,7 +1,6 @@
 import type { ObjectCache } from '@kruise/apiserver/cache/object-cache';
 import type { Core } from '@kruise/apiserver/core';
 import type { Resource } from '@kruise/apiserver/resource';
-import type { KubernetesObject } from '@kruise/client/object-key';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Instant } from '@kruise/values/time';
 
@@ -46,10 +45,7 @@ export function viewOf(core: Core, now: Instant): View {
     at(kind, path) {
       const [, namespace, plural, name] = /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)/.exec(path) ?? [];
       if (plural !== kind.plural) return undefined;
-      return view.list(kind).find((object) => {
-        const { metadata } = object as KubernetesObject;
-        return metadata.name === name && metadata.namespace === namespace;
-      });
+      return view.list(kind).find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
     },
   };
   return view;

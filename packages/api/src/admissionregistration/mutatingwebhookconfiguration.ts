@@ -6,28 +6,28 @@ import { webhookClientConfig } from './webhook-client.ts';
 
 export const mutatingWebhook = s.object(
   'io.k8s.api.admissionregistration.v1.MutatingWebhook',
-  'A webhook that may change objects before they are stored.',
+  'Webhook that can change objects before they are stored.',
   {
     name: s.required(
       1,
       s.string(),
       'Name of the webhook, fully qualified, such as pods.example.com. Unique in the configuration.',
     ),
-    clientConfig: s.required(2, webhookClientConfig, 'How to reach it.'),
+    clientConfig: s.required(2, webhookClientConfig, 'Connection to the webhook.'),
     rules: s.optional(
       3,
       s.atomicList(ruleWithOperations),
-      'What it is asked about: a match of any rule. Never about webhook configurations themselves.',
+      'Rules for the requests that are sent to the webhook; a request must match at least one. Requests for webhook configurations are never sent.',
     ),
     failurePolicy: s.pointer(
       4,
       s.oneOf('v1.FailurePolicyType', ['Ignore', 'Fail']),
-      'What happens if it cannot be asked: Fail (the default) refuses the request, Ignore goes on without it.',
+      'Policy for errors and timeouts of the webhook: Fail (the default) rejects the request, Ignore continues without the webhook.',
     ),
     matchPolicy: s.pointer(
       9,
       s.oneOf('v1.MatchPolicyType', ['Exact', 'Equivalent']),
-      'Exact goes by the version of the request; Equivalent (the default) also by other versions of the same object, converted.',
+      'Matching of versions: Exact only matches the version of the request; Equivalent (the default) also matches other versions of the object, which is converted.',
     ),
     namespaceSelector: s.pointer(
       5,
@@ -45,21 +45,21 @@ export const mutatingWebhook = s.object(
       'None, or NoneOnDryRun if it heeds dry runs. Others are refused on a dry run.',
       { pointer: true },
     ),
-    timeoutSeconds: s.pointer(7, s.int32(), 'Seconds it may take, 1 to 30. Default 10.'),
+    timeoutSeconds: s.pointer(7, s.int32(), 'Timeout in seconds, 1 to 30. Default 10.'),
     admissionReviewVersions: s.required(
       8,
       s.atomicList(s.string()),
-      'Versions of AdmissionReview it understands, the best first. The server takes the first it knows.',
+      'Versions of AdmissionReview that the webhook supports, in order of preference. The server uses the first that it supports.',
     ),
     reinvocationPolicy: s.pointer(
       10,
       s.oneOf('v1.ReinvocationPolicyType', ['Never', 'IfNeeded']),
-      'Never (the default) asks it once; IfNeeded asks again if others changed the object after it.',
+      'Reinvocation: Never (the default) calls the webhook once; IfNeeded calls it again if other plugins changed the object afterwards.',
     ),
     matchConditions: s.optional(
       12,
       s.listMap(matchCondition, ['name']),
-      'CEL conditions of which all must be true for it to be asked; up to 64.',
+      'CEL conditions that must all be true for the webhook to be called; at most 64.',
       { patchStrategy: 'merge', patchMergeKey: 'name' },
     ),
   },
@@ -68,7 +68,7 @@ export type MutatingWebhook = s.TypeOf<typeof mutatingWebhook>;
 
 export const mutatingWebhookConfiguration = kind(
   'io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration',
-  'Webhooks that may change objects before they are stored, asked one after the other.',
+  'Webhooks that can change objects before they are stored, called in sequence.',
   {
     group: 'admissionregistration.k8s.io',
     version: 'v1',

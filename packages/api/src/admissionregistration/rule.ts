@@ -2,8 +2,8 @@ import * as s from '@kruise/schema';
 import { labelSelector } from '../meta/label-selector.ts';
 
 export const rule = s.object('io.k8s.api.admissionregistration.v1.Rule', 'Resources, by group, version and name.', {
-  apiGroups: s.optional(1, s.atomicList(s.string()), 'API groups; * for all. * must stand alone.'),
-  apiVersions: s.optional(2, s.atomicList(s.string()), 'Versions; * for all. * must stand alone.'),
+  apiGroups: s.optional(1, s.atomicList(s.string()), 'API groups; * for all, which must be the only entry.'),
+  apiVersions: s.optional(2, s.atomicList(s.string()), 'Versions; * for all, which must be the only entry.'),
   resources: s.optional(
     3,
     s.atomicList(s.string()),
@@ -19,12 +19,12 @@ export type Rule = s.TypeOf<typeof rule>;
 
 export const ruleWithOperations = s.object(
   'io.k8s.api.admissionregistration.v1.RuleWithOperations',
-  'What is done to which resources.',
+  'Operations and resources of a rule.',
   {
     operations: s.optional(
       1,
       s.atomicList(s.oneOf('v1.OperationType', ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'])),
-      'CREATE, UPDATE, DELETE, CONNECT or * for all. * must stand alone.',
+      'Operations: CREATE, UPDATE, DELETE, CONNECT, or * for all, which must be the only entry.',
     ),
     rule: s.inline(2, rule),
   },
@@ -33,7 +33,7 @@ export type RuleWithOperations = s.TypeOf<typeof ruleWithOperations>;
 
 export const matchCondition = s.object(
   'io.k8s.api.admissionregistration.v1.MatchCondition',
-  'A further condition for a webhook or policy to be asked, in CEL.',
+  'Additional CEL condition of a webhook or policy.',
   {
     name: s.required(1, s.string(), 'Name of the condition, unique here; shown in errors.'),
     expression: s.required(
@@ -47,7 +47,7 @@ export type MatchCondition = s.TypeOf<typeof matchCondition>;
 
 export const namedRuleWithOperations = s.object(
   'io.k8s.api.admissionregistration.v1.NamedRuleWithOperations',
-  'What is done to which resources, perhaps of certain names.',
+  'Operations and resources of a rule, optionally restricted to names.',
   {
     resourceNames: s.optional(1, s.atomicList(s.string()), 'Only objects of these names. Unset: all.'),
     ruleWithOperations: s.inline(2, ruleWithOperations),
@@ -58,7 +58,7 @@ export type NamedRuleWithOperations = s.TypeOf<typeof namedRuleWithOperations>;
 
 export const matchResources = s.object(
   'io.k8s.api.admissionregistration.v1.MatchResources',
-  'What a policy is about; all conditions must hold.',
+  'Match constraints of a policy; a request must meet all of them.',
   {
     namespaceSelector: s.pointer(
       1,
@@ -73,17 +73,17 @@ export const matchResources = s.object(
     resourceRules: s.optional(
       3,
       s.atomicList(namedRuleWithOperations),
-      'What is done to which resources: a match of any rule.',
+      'Operations and resources that match; a request must match at least one rule.',
     ),
     excludeResourceRules: s.optional(
       4,
       s.atomicList(namedRuleWithOperations),
-      'What is left out, though a rule matches.',
+      'Operations and resources that do not match although a resource rule matches.',
     ),
     matchPolicy: s.pointer(
       7,
       s.oneOf('v1.MatchPolicyType', ['Exact', 'Equivalent']),
-      'Exact goes by the version of the request; Equivalent (the default) also by other versions of the same object, converted.',
+      'Matching of versions: Exact only matches the version of the request; Equivalent (the default) also matches other versions of the object, which is converted.',
     ),
   },
   { mapType: 'atomic' },

@@ -38,11 +38,15 @@ export const auditAnnotation = s.object(
   'io.k8s.api.admissionregistration.v1.AuditAnnotation',
   'Something to note in the audit log.',
   {
-    key: s.required(1, s.string(), 'Its key, unique in the policy; the name of the policy is put before it.'),
+    key: s.required(
+      1,
+      s.string(),
+      'Key of the annotation, unique in the policy; it is prefixed with the name of the policy.',
+    ),
     valueExpression: s.required(
       2,
       s.string(),
-      'A CEL expression that is a text, or null for nothing to note. Cut to 10 KiB.',
+      'CEL expression of the value: a string, or null for no annotation. Truncated to 10 KiB.',
     ),
   },
 );
@@ -52,7 +56,7 @@ export const variable = s.object(
   'io.k8s.api.admissionregistration.v1.Variable',
   'A named expression for others to use.',
   {
-    name: s.required(1, s.string(), 'Its name; used as variables.name.'),
+    name: s.required(1, s.string(), 'Name of the variable; used as variables.name.'),
     expression: s.required(
       2,
       s.string(),
@@ -65,21 +69,25 @@ export type Variable = s.TypeOf<typeof variable>;
 
 export const validatingAdmissionPolicySpec = s.object(
   'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec',
-  'What a policy is about, and what it demands.',
+  'Specification of a policy: the requests that it applies to, and its validations.',
   {
     paramKind: s.pointer(1, paramKind, 'The kind of its parameters. Unset: it has none.'),
-    matchConstraints: s.pointer(2, matchResources, 'What it is about; must be given.'),
+    matchConstraints: s.pointer(2, matchResources, 'Requests that the policy applies to. Required.'),
     validations: s.optional(
       3,
       s.atomicList(validation),
-      'What it demands. At least one of these or of auditAnnotations.',
+      'CEL expressions that a request must satisfy. At least one validation or audit annotation is required.',
     ),
     failurePolicy: s.pointer(
       4,
       s.oneOf('v1.FailurePolicyType', ['Ignore', 'Fail']),
-      'What an expression that fails causes: Fail (the default) refuses the request, Ignore passes over it.',
+      'Policy for errors of expressions: Fail (the default) rejects the request, Ignore continues.',
     ),
-    auditAnnotations: s.optional(5, s.atomicList(auditAnnotation), 'What to note in the audit log.'),
+    auditAnnotations: s.optional(
+      5,
+      s.atomicList(auditAnnotation),
+      'Annotations for the audit log. At least one validation or audit annotation is required.',
+    ),
     matchConditions: s.optional(
       6,
       s.listMap(matchCondition, ['name']),
@@ -99,16 +107,16 @@ export const expressionWarning = s.object(
   'Something doubtful in an expression.',
   {
     fieldRef: s.required(2, s.string(), 'Path of the expression, such as spec.validations[0].expression.'),
-    warning: s.required(3, s.string(), 'What is doubtful, with the type it was checked against.'),
+    warning: s.required(3, s.string(), 'Warning, with the type for which the expression was checked.'),
   },
 );
 export type ExpressionWarning = s.TypeOf<typeof expressionWarning>;
 
 export const typeChecking = s.object(
   'io.k8s.api.admissionregistration.v1.TypeChecking',
-  'What checking the types in a policy found.',
+  'Result of type checking the expressions of a policy.',
   {
-    expressionWarnings: s.optional(1, s.atomicList(expressionWarning), 'What is doubtful.'),
+    expressionWarnings: s.optional(1, s.atomicList(expressionWarning), 'Warnings about expressions.'),
   },
 );
 export type TypeChecking = s.TypeOf<typeof typeChecking>;
@@ -118,8 +126,8 @@ export const validatingAdmissionPolicyStatus = s.object(
   'Status of a policy.',
   {
     observedGeneration: s.optional(1, s.int64(), 'The metadata.generation that was checked.'),
-    typeChecking: s.pointer(2, typeChecking, 'What checking its types found. Unset: not checked yet.'),
-    conditions: s.optional(3, s.listMap(condition, ['type']), 'What is known of it.'),
+    typeChecking: s.pointer(2, typeChecking, 'Result of type checking. Unset if the policy has not been checked yet.'),
+    conditions: s.optional(3, s.listMap(condition, ['type']), 'Conditions of the current state.'),
   },
 );
 export type ValidatingAdmissionPolicyStatus = s.TypeOf<typeof validatingAdmissionPolicyStatus>;
@@ -136,8 +144,12 @@ export const validatingAdmissionPolicy = kind(
     categories: ['api-extensions'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, validatingAdmissionPolicySpec, 'What it is about, and what it demands.'),
-      status: s.optional(3, validatingAdmissionPolicyStatus, 'What is known of it.'),
+      spec: s.optional(
+        2,
+        validatingAdmissionPolicySpec,
+        'Specification: the requests that the policy applies to, and its validations.',
+      ),
+      status: s.optional(3, validatingAdmissionPolicyStatus, 'Status of the policy, written by the server.'),
     },
   },
 );

@@ -11,13 +11,13 @@ export const paramRef = s.object(
     namespace: s.optional(
       2,
       s.string(),
-      "Namespace of the object. Unset: that of the request's object, if the kind has namespaces.",
+      'Namespace of the object. Unset: the namespace of the request, if the kind is namespaced.',
     ),
     selector: s.pointer(3, labelSelector, 'Objects by label; each is used.'),
     parameterNotFoundAction: s.pointer(
       4,
       s.string({ goType: 'v1.ParameterNotFoundActionType' }),
-      'What having none causes: Deny goes by failurePolicy, Allow lets the request pass. Must be given.',
+      'Action if no parameter is found: Deny applies the failurePolicy, Allow admits the request. Required.',
     ),
   },
   { mapType: 'atomic' },
@@ -26,15 +26,19 @@ export type ParamRef = s.TypeOf<typeof paramRef>;
 
 export const validatingAdmissionPolicyBindingSpec = s.object(
   'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec',
-  'A policy, put in force.',
+  'Binding of a policy.',
   {
     policyName: s.optional(1, s.string(), 'The policy. If it is missing, the binding has no effect.'),
-    paramRef: s.pointer(2, paramRef, 'Its parameters, if it takes any.'),
-    matchResources: s.pointer(3, matchResources, 'What it is in force for, among what it is about. Unset: all of it.'),
+    paramRef: s.pointer(2, paramRef, 'Parameters of the policy, if it has any.'),
+    matchResources: s.pointer(
+      3,
+      matchResources,
+      'Requests that the binding applies to, among those of the policy. Unset: all of them.',
+    ),
     validationActions: s.optional(
       4,
       s.set(s.oneOf('v1.ValidationAction', ['Deny', 'Warn', 'Audit'])),
-      'What a violation causes: Deny, Warn, Audit, or several; not Deny and Warn together.',
+      'Actions on a violation: Deny, Warn, Audit or several of them; not both Deny and Warn.',
     ),
   },
 );
@@ -42,7 +46,7 @@ export type ValidatingAdmissionPolicyBindingSpec = s.TypeOf<typeof validatingAdm
 
 export const validatingAdmissionPolicyBinding = kind(
   'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding',
-  'Puts a policy in force, with parameters and perhaps for some requests only.',
+  'Binding that enables a policy, with its parameters, optionally for some requests only.',
   {
     group: 'admissionregistration.k8s.io',
     version: 'v1',
@@ -51,7 +55,11 @@ export const validatingAdmissionPolicyBinding = kind(
     scope: 'Cluster',
     categories: ['api-extensions'],
     fields: {
-      spec: s.optional(2, validatingAdmissionPolicyBindingSpec, 'Which policy, and for what.'),
+      spec: s.optional(
+        2,
+        validatingAdmissionPolicyBindingSpec,
+        'Specification: the policy, and the requests that it is bound to.',
+      ),
     },
   },
 );

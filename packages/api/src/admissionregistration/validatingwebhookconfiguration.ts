@@ -13,21 +13,21 @@ export const validatingWebhook = s.object(
       s.string(),
       'Name of the webhook, fully qualified, such as pods.example.com. Unique in the configuration.',
     ),
-    clientConfig: s.required(2, webhookClientConfig, 'How to reach it.'),
+    clientConfig: s.required(2, webhookClientConfig, 'Connection to the webhook.'),
     rules: s.optional(
       3,
       s.atomicList(ruleWithOperations),
-      'What it is asked about: a match of any rule. Never about webhook configurations themselves.',
+      'Rules for the requests that are sent to the webhook; a request must match at least one. Requests for webhook configurations are never sent.',
     ),
     failurePolicy: s.pointer(
       4,
       s.oneOf('v1.FailurePolicyType', ['Ignore', 'Fail']),
-      'What happens if it cannot be asked: Fail (the default) refuses the request, Ignore goes on without it.',
+      'Policy for errors and timeouts of the webhook: Fail (the default) rejects the request, Ignore continues without the webhook.',
     ),
     matchPolicy: s.pointer(
       9,
       s.oneOf('v1.MatchPolicyType', ['Exact', 'Equivalent']),
-      'Exact goes by the version of the request; Equivalent (the default) also by other versions of the same object, converted.',
+      'Matching of versions: Exact only matches the version of the request; Equivalent (the default) also matches other versions of the object, which is converted.',
     ),
     namespaceSelector: s.pointer(
       5,
@@ -45,16 +45,16 @@ export const validatingWebhook = s.object(
       'None, or NoneOnDryRun if it heeds dry runs. Others are refused on a dry run.',
       { pointer: true },
     ),
-    timeoutSeconds: s.pointer(7, s.int32(), 'Seconds it may take, 1 to 30. Default 10.'),
+    timeoutSeconds: s.pointer(7, s.int32(), 'Timeout in seconds, 1 to 30. Default 10.'),
     admissionReviewVersions: s.required(
       8,
       s.atomicList(s.string()),
-      'Versions of AdmissionReview it understands, the best first. The server takes the first it knows.',
+      'Versions of AdmissionReview that the webhook supports, in order of preference. The server uses the first that it supports.',
     ),
     matchConditions: s.optional(
       11,
       s.listMap(matchCondition, ['name']),
-      'CEL conditions of which all must be true for it to be asked; up to 64.',
+      'CEL conditions that must all be true for the webhook to be called; at most 64.',
       { patchStrategy: 'merge', patchMergeKey: 'name' },
     ),
   },
@@ -63,7 +63,7 @@ export type ValidatingWebhook = s.TypeOf<typeof validatingWebhook>;
 
 export const validatingWebhookConfiguration = kind(
   'io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration',
-  'Webhooks that may refuse requests, asked all at once after every change has been made.',
+  'Webhooks that can reject requests, called in parallel after all mutations.',
   {
     group: 'admissionregistration.k8s.io',
     version: 'v1',

@@ -14,10 +14,14 @@ export type ServiceReference = s.TypeOf<typeof serviceReference>;
 
 export const webhookClientConfig = s.object(
   'io.k8s.api.admissionregistration.v1.WebhookClientConfig',
-  'How to reach a webhook; exactly one of url and service.',
+  'Connection to a webhook; exactly one of url and service.',
   {
-    url: s.pointer(3, s.string(), 'Where it is, as https://host:port/path. No user, query or fragment.'),
-    service: s.pointer(1, serviceReference, 'The Service it is behind.'),
+    url: s.pointer(
+      3,
+      s.string(),
+      'URL of the webhook, in the form https://host:port/path. Without user, query and fragment.',
+    ),
+    service: s.pointer(1, serviceReference, 'Service of the webhook.'),
     caBundle: s.optional(
       2,
       s.bytes(),

@@ -8,10 +8,10 @@ export const apiSubresourceDiscovery = s.object(
   'io.k8s.api.apidiscovery.v2.APISubresourceDiscovery',
   'A subresource the server offers.',
   {
-    subresource: s.required(1, s.string(), 'Its name, such as status.'),
-    responseKind: s.pointer(2, groupVersionKind, 'Kind of what it answers with. May differ from that of the resource.'),
-    acceptedTypes: s.optional(3, s.list(groupVersionKind), 'Kinds it takes, if there are several.'),
-    verbs: s.required(4, s.list(s.string()), 'What can be done with it, such as get and patch.'),
+    subresource: s.required(1, s.string(), 'Name of the subresource, for example status.'),
+    responseKind: s.pointer(2, groupVersionKind, 'Kind of the responses. Can differ from the kind of the resource.'),
+    acceptedTypes: s.optional(3, s.list(groupVersionKind), 'Accepted kinds, if there are several.'),
+    verbs: s.required(4, s.list(s.string()), 'Verbs that the subresource supports, for example get and patch.'),
   },
 );
 export type APISubresourceDiscovery = s.TypeOf<typeof apiSubresourceDiscovery>;
@@ -20,47 +20,47 @@ export const apiResourceDiscovery = s.object(
   'io.k8s.api.apidiscovery.v2.APIResourceDiscovery',
   'A resource the server offers.',
   {
-    resource: s.required(1, s.string(), 'Its name in paths, in the plural.'),
+    resource: s.required(1, s.string(), 'Plural name of the resource, used in paths.'),
     responseKind: s.pointer(2, groupVersionKind, 'Kind of its objects.'),
     scope: s.required(3, s.string({ goType: 'v2.ResourceScope' }), 'Cluster or Namespaced.'),
-    singularResource: s.required(4, s.string(), 'Its name in the singular.'),
+    singularResource: s.required(4, s.string(), 'Singular name of the resource.'),
     verbs: s.required(
       5,
       s.list(s.string()),
-      'What can be done with it: get, list, watch, create, update, patch, delete, deletecollection.',
+      'Verbs that the resource supports: get, list, watch, create, update, patch, delete, deletecollection.',
     ),
-    shortNames: s.optional(6, s.list(s.string()), 'Short names for it, such as po.'),
-    categories: s.optional(7, s.list(s.string()), 'Groups of resources it is part of, such as all.'),
-    subresources: s.optional(8, s.list(apiSubresourceDiscovery), 'Its subresources.'),
+    shortNames: s.optional(6, s.list(s.string()), 'Short names of the resource, for example po.'),
+    categories: s.optional(7, s.list(s.string()), 'Categories of the resource, for example all.'),
+    subresources: s.optional(8, s.list(apiSubresourceDiscovery), 'Subresources of the resource.'),
   },
 );
 export type APIResourceDiscovery = s.TypeOf<typeof apiResourceDiscovery>;
 
 export const apiVersionDiscovery = s.object('io.k8s.api.apidiscovery.v2.APIVersionDiscovery', 'A version of a group.', {
   version: s.required(1, s.string(), 'Name of the version, such as v1.'),
-  resources: s.optional(2, s.list(apiResourceDiscovery), 'Its resources.'),
+  resources: s.optional(2, s.list(apiResourceDiscovery), 'Resources of the version.'),
   freshness: s.optional(
     3,
     s.string({ goType: 'v2.DiscoveryFreshness' }),
-    'Current, or Stale if its server could not be asked lately.',
+    'Freshness: Current, or Stale if the server was not reachable recently.',
   ),
 });
 export type APIVersionDiscovery = s.TypeOf<typeof apiVersionDiscovery>;
 
 export const apiGroupDiscovery = s.object(
   'io.k8s.api.apidiscovery.v2.APIGroupDiscovery',
-  'An API group with all it offers.',
+  'API group with its versions and resources.',
   {
     ...typeMeta,
-    metadata: s.optional(1, objectMeta, 'Its name, which is that of the group; empty for the core group.'),
-    versions: s.optional(2, s.list(apiVersionDiscovery), 'Its versions, the preferred one first.'),
+    metadata: s.optional(1, objectMeta, 'Metadata; the name is that of the group, and empty for the core group.'),
+    versions: s.optional(2, s.list(apiVersionDiscovery), 'Versions of the group, the preferred one first.'),
   },
 );
 export type APIGroupDiscovery = s.TypeOf<typeof apiGroupDiscovery>;
 
 export const apiGroupDiscoveryList = s.object(
   'io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList',
-  'All API groups with all they offer.',
+  'API groups with their versions and resources.',
   {
     ...typeMeta,
     metadata: s.optional(1, listMeta, 'The metadata of the list.'),

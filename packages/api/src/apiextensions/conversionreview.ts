@@ -17,24 +17,24 @@ export const conversionResponse = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionResponse',
   'Objects that were converted.',
   {
-    uid: s.required(1, s.string({ goType: 'types.UID' }), 'That of the request.'),
+    uid: s.required(1, s.string({ goType: 'types.UID' }), 'UID of the request.'),
     convertedObjects: s.required(
       2,
       s.list(s.rawExtension()),
       'The objects, in the order of the request. Only labels and annotations of the metadata may differ.',
     ),
-    result: s.required(3, status, 'Whether it worked: status Success, or Failure with a message.'),
+    result: s.required(3, status, 'Result of the conversion: status Success, or Failure with a message.'),
   },
 );
 export type ConversionResponse = s.TypeOf<typeof conversionResponse>;
 
 export const conversionReview = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview',
-  'What a conversion webhook is asked, and answers.',
+  'Request to a conversion webhook and its response.',
   {
     ...typeMeta,
-    request: s.pointer(1, conversionRequest, 'What it is asked.'),
-    response: s.pointer(2, conversionResponse, 'What it answers.'),
+    request: s.pointer(1, conversionRequest, 'Request to the webhook.'),
+    response: s.pointer(2, conversionResponse, 'Response of the webhook.'),
   },
 );
 export type ConversionReview = s.TypeOf<typeof conversionReview>;

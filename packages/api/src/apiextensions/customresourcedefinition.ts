@@ -4,18 +4,18 @@ import { jsonSchemaProps } from './json-schema.ts';
 
 export const customResourceDefinitionNames = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames',
-  'What a custom resource is called. A name already taken is not accepted.',
+  'Names of a custom resource. A name that another resource has is not accepted.',
   {
     plural: s.required(
       1,
       s.string(),
-      'Its name in paths: plural and lower-case, and the first part of the name of the definition.',
+      'Plural name in lower case, used in paths; also the first part of the name of the definition.',
     ),
-    singular: s.optional(2, s.string(), 'Its name in the singular, lower-case; the kind in lower case by default.'),
+    singular: s.optional(2, s.string(), 'Singular name in lower case; by default the kind in lower case.'),
     shortNames: s.optional(3, s.atomicList(s.string()), 'Short names for clients, lower-case.'),
-    kind: s.required(4, s.string(), 'Its kind, in CamelCase and singular as a rule.'),
+    kind: s.required(4, s.string(), 'Kind of the objects, in CamelCase and normally singular.'),
     listKind: s.optional(5, s.string(), 'Kind of its lists; the kind with List by default.'),
-    categories: s.optional(6, s.atomicList(s.string()), 'Groups of resources it is part of, such as all.'),
+    categories: s.optional(6, s.atomicList(s.string()), 'Categories of the resource, for example all.'),
   },
 );
 export type CustomResourceDefinitionNames = s.TypeOf<typeof customResourceDefinitionNames>;
@@ -31,25 +31,29 @@ export type CustomResourceValidation = s.TypeOf<typeof customResourceValidation>
 
 export const customResourceSubresourceStatus = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus',
-  'Gives a custom resource a status of its own: the main resource no longer writes it, and /status nothing else.',
+  'Status subresource: the main resource no longer writes the status, and /status writes only the status.',
   {},
 );
 export type CustomResourceSubresourceStatus = s.TypeOf<typeof customResourceSubresourceStatus>;
 
 export const customResourceSubresourceScale = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale',
-  'Lets a custom resource be scaled, by kubectl scale and by autoscalers.',
+  'Scale subresource, used by kubectl scale and by autoscalers.',
   {
     specReplicasPath: s.required(
       1,
       s.string(),
-      'Where the wanted number is, such as .spec.replicas. Below .spec, without array indexes.',
+      'JSON path of the desired replicas, for example .spec.replicas. Must be below .spec, without array indexes.',
     ),
-    statusReplicasPath: s.required(2, s.string(), 'Where the present number is kept, such as .status.replicas.'),
+    statusReplicasPath: s.required(
+      2,
+      s.string(),
+      'JSON path of the current replicas, for example .status.replicas. Must be below .status, without array indexes.',
+    ),
     labelSelectorPath: s.pointer(
       3,
       s.string(),
-      'Where the selector is kept as text, such as .status.selector. Autoscalers need it.',
+      'JSON path of the label selector in text form, for example .status.selector. Required by HorizontalPodAutoscalers.',
     ),
   },
 );
@@ -57,7 +61,7 @@ export type CustomResourceSubresourceScale = s.TypeOf<typeof customResourceSubre
 
 export const customResourceSubresources = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresources',
-  'What a custom resource can be asked besides.',
+  'Subresources of a custom resource.',
   {
     status: s.pointer(1, customResourceSubresourceStatus, 'Write status apart from the rest.'),
     scale: s.pointer(2, customResourceSubresourceScale, 'Be scaled.'),
@@ -69,12 +73,12 @@ export const customResourceColumnDefinition = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition',
   'A column of kubectl get.',
   {
-    name: s.required(1, s.string(), 'Its heading.'),
-    type: s.required(2, s.string(), 'What it shows: integer, number, string, boolean or date.'),
-    format: s.optional(3, s.string(), 'What that is more precisely, as in OpenAPI.'),
+    name: s.required(1, s.string(), 'Heading of the column.'),
+    type: s.required(2, s.string(), 'Type of the column: integer, number, string, boolean or date.'),
+    format: s.optional(3, s.string(), 'Format of the value, as in OpenAPI.'),
     description: s.optional(4, s.string(), 'Description of the column.'),
     priority: s.optional(5, s.int32(), '0 for a column always shown; greater ones with -o wide.'),
-    jsonPath: s.required(6, s.string(), 'Where in the object the value is, such as .spec.replicas.'),
+    jsonPath: s.required(6, s.string(), 'JSON path of the value in the object, for example .spec.replicas.'),
   },
 );
 export type CustomResourceColumnDefinition = s.TypeOf<typeof customResourceColumnDefinition>;
@@ -86,7 +90,7 @@ export const selectableField = s.object(
     jsonPath: s.required(
       1,
       s.string(),
-      'Where it is, such as .spec.color: a text, number or boolean, not in an array, and not in metadata.',
+      'JSON path of the field, for example .spec.color: a string, number or boolean, outside of arrays and metadata.',
     ),
   },
 );
@@ -94,19 +98,23 @@ export type SelectableField = s.TypeOf<typeof selectableField>;
 
 export const customResourceDefinitionVersion = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion',
-  'One version of a custom resource.',
+  'Version of a custom resource.',
   {
     name: s.required(1, s.string(), 'Name of the version, such as v1beta1; part of the path.'),
-    served: s.required(2, s.boolean(), 'Whether it can be asked for.'),
-    storage: s.required(3, s.boolean(), 'Whether objects are stored in it; exactly one version is.'),
-    deprecated: s.optional(7, s.boolean(), 'Whether clients are warned off it. Default false.'),
+    served: s.required(2, s.boolean(), 'Served versions are available in the API.'),
+    storage: s.required(
+      3,
+      s.boolean(),
+      'Version in which objects are stored; exactly one version is the storage version.',
+    ),
+    deprecated: s.optional(7, s.boolean(), 'Deprecated versions cause a warning for each request. Default false.'),
     deprecationWarning: s.pointer(
       8,
       s.string(),
       'Warning for clients. Default: that the version is deprecated, and the newer one. Needs deprecated.',
     ),
-    schema: s.pointer(4, customResourceValidation, 'What its objects look like; must be given.'),
-    subresources: s.pointer(5, customResourceSubresources, 'What it can be asked besides.'),
+    schema: s.pointer(4, customResourceValidation, 'Schema of the objects. Required.'),
+    subresources: s.pointer(5, customResourceSubresources, 'Subresources of the version.'),
     additionalPrinterColumns: s.optional(
       6,
       s.atomicList(customResourceColumnDefinition),
@@ -131,10 +139,14 @@ export type ServiceReference = s.TypeOf<typeof serviceReference>;
 
 export const webhookClientConfig = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig',
-  'How to reach a conversion webhook; exactly one of url and service.',
+  'Connection to a webhook; exactly one of url and service.',
   {
-    url: s.pointer(3, s.string(), 'Where it is, as https://host:port/path. No user, query or fragment.'),
-    service: s.pointer(1, serviceReference, 'The Service it is behind.'),
+    url: s.pointer(
+      3,
+      s.string(),
+      'URL of the webhook, in the form https://host:port/path. Without user, query and fragment.',
+    ),
+    service: s.pointer(1, serviceReference, 'Service of the webhook.'),
     caBundle: s.optional(
       2,
       s.bytes(),
@@ -148,11 +160,11 @@ export const webhookConversion = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion',
   'A webhook that converts between versions.',
   {
-    clientConfig: s.pointer(2, webhookClientConfig, 'How to reach it. Must be given.'),
+    clientConfig: s.pointer(2, webhookClientConfig, 'Connection to the webhook. Required.'),
     conversionReviewVersions: s.required(
       3,
       s.atomicList(s.string()),
-      'Versions of ConversionReview it understands, the best first. The server takes the first it knows.',
+      'Versions of ConversionReview that the webhook supports, in order of preference. The server uses the first that it supports.',
     ),
   },
 );
@@ -160,35 +172,35 @@ export type WebhookConversion = s.TypeOf<typeof webhookConversion>;
 
 export const customResourceConversion = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion',
-  'How an object of one version becomes one of another.',
+  'Conversion of objects between versions.',
   {
     strategy: s.required(
       1,
       s.string({ goType: 'v1.ConversionStrategyType' }),
-      'None (the default) changes apiVersion alone; Webhook asks a webhook.',
+      'Strategy: None (the default) changes only apiVersion; Webhook calls a webhook.',
     ),
-    webhook: s.pointer(2, webhookConversion, 'The webhook to ask. Only with Webhook.'),
+    webhook: s.pointer(2, webhookConversion, 'Conversion webhook. Only with strategy Webhook.'),
   },
 );
 export type CustomResourceConversion = s.TypeOf<typeof customResourceConversion>;
 
 export const customResourceDefinitionSpec = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec',
-  'What a custom resource is.',
+  'Specification of a custom resource: group, names, scope and versions.',
   {
-    group: s.required(1, s.string(), 'Its API group; the definition is named <plural>.<group>. Cannot be changed.'),
-    names: s.required(3, customResourceDefinitionNames, 'What it is called.'),
+    group: s.required(1, s.string(), 'API group; the name of the definition is <plural>.<group>. Immutable.'),
+    names: s.required(3, customResourceDefinitionNames, 'Names of the resource.'),
     scope: s.required(4, s.string({ goType: 'v1.ResourceScope' }), 'Cluster or Namespaced. Cannot be changed.'),
     versions: s.required(
       7,
       s.atomicList(customResourceDefinitionVersion),
-      'Its versions. In discovery the stablest and newest comes first.',
+      'Versions of the resource. In discovery the most stable and newest version is first.',
     ),
-    conversion: s.pointer(9, customResourceConversion, 'How one version becomes another.'),
+    conversion: s.pointer(9, customResourceConversion, 'Conversion between versions.'),
     preserveUnknownFields: s.optional(
       10,
       s.boolean(),
-      'Whether unknown fields are kept everywhere. Must be false; use x-kubernetes-preserve-unknown-fields.',
+      'Deprecated: must be false. Use x-kubernetes-preserve-unknown-fields to keep unknown fields.',
     ),
   },
 );
@@ -208,7 +220,7 @@ export const customResourceDefinitionCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -217,24 +229,24 @@ export type CustomResourceDefinitionCondition = s.TypeOf<typeof customResourceDe
 
 export const customResourceDefinitionStatus = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus',
-  'What became of a definition.',
+  'Status of a definition: accepted names, stored versions and conditions.',
   {
     conditions: s.optional(
       1,
       s.listMap(customResourceDefinitionCondition, ['type']),
-      'Whether its names were accepted and it can be used.',
+      'Conditions, for example NamesAccepted and Established.',
       { omitEmpty: false },
     ),
     acceptedNames: s.optional(
       2,
       customResourceDefinitionNames,
-      'The names it is served by; they may not be those asked for.',
+      'Names under which the resource is served; they can differ from the requested ones.',
       { omitEmpty: false },
     ),
     storedVersions: s.optional(
       3,
       s.atomicList(s.string()),
-      'Versions objects may still be stored in. One can be removed from the spec only once it is taken off this list.',
+      'Versions in which objects may be stored. A version must be removed from this list before it is removed from the spec.',
       { omitEmpty: false },
     ),
   },
@@ -254,8 +266,8 @@ export const customResourceDefinition = kind(
     categories: ['api-extensions'],
     subresources: ['status'],
     fields: {
-      spec: s.required(2, customResourceDefinitionSpec, 'What it is.'),
-      status: s.optional(3, customResourceDefinitionStatus, 'What became of it.'),
+      spec: s.required(2, customResourceDefinitionSpec, 'Specification: group, names, scope and versions.'),
+      status: s.optional(3, customResourceDefinitionStatus, 'Status, written by the server.'),
     },
   },
 );

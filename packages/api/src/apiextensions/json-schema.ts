@@ -4,8 +4,8 @@ export const externalDocumentation = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation',
   'Documentation elsewhere.',
   {
-    description: s.optional(1, s.string(), 'What it is about.'),
-    url: s.optional(2, s.string(), 'Where it is.'),
+    description: s.optional(1, s.string(), 'Description of the external documentation.'),
+    url: s.optional(2, s.string(), 'URL of the external documentation.'),
   },
 );
 export type ExternalDocumentation = s.TypeOf<typeof externalDocumentation>;
@@ -17,7 +17,7 @@ export const validationRule = s.object(
     rule: s.required(
       1,
       s.string(),
-      'An expression that must be true, with self for the part and, on updates, oldSelf for what it was.',
+      'CEL expression that must be true; self is the value, and oldSelf the previous value in updates.',
     ),
     message: s.optional(2, s.string(), 'Message if the rule is false. Required if the rule has several lines.'),
     messageExpression: s.optional(3, s.string(), 'An expression that makes the message. If it fails, message is used.'),
@@ -51,30 +51,30 @@ export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object
     id: s.optional(1, s.string(), 'A name for the schema. Not allowed in a definition.'),
     $schema: s.optional(2, s.string({ goType: 'v1.JSONSchemaURL' }), 'The dialect of the schema; of no effect.'),
     $ref: s.pointer(3, s.string(), 'A schema elsewhere. Not allowed in a definition.'),
-    description: s.optional(4, s.string(), 'What the part is for, as kubectl explain prints it.'),
+    description: s.optional(4, s.string(), 'Description of the value, printed by kubectl explain.'),
     type: s.optional(5, s.string(), 'object, array, string, integer, number or boolean.'),
     format: s.optional(
       6,
       s.string(),
-      'What it is more precisely, such as date-time, int32 or ipv4. Unknown formats are ignored.',
+      'Format of the value, for example date-time, int32 or ipv4. Unknown formats are ignored.',
     ),
     title: s.optional(7, s.string(), 'A short title.'),
-    default: s.pointer(8, s.json(), 'What is put in where nothing is given. Must fit the schema.'),
+    default: s.pointer(8, s.json(), 'Default value, set where no value is given. Must satisfy the schema.'),
     maximum: s.pointer(9, s.double(), 'The greatest number allowed.'),
-    exclusiveMaximum: s.optional(10, s.boolean(), 'Whether maximum itself is refused.'),
+    exclusiveMaximum: s.optional(10, s.boolean(), 'Exclusive limit: the value must be less than maximum.'),
     minimum: s.pointer(11, s.double(), 'The least number allowed.'),
-    exclusiveMinimum: s.optional(12, s.boolean(), 'Whether minimum itself is refused.'),
+    exclusiveMinimum: s.optional(12, s.boolean(), 'Exclusive limit: the value must be greater than minimum.'),
     maxLength: s.pointer(13, s.int64(), 'The most characters allowed.'),
     minLength: s.pointer(14, s.int64(), 'The fewest characters allowed.'),
     pattern: s.optional(
       15,
       s.string(),
-      'A regular expression, in the syntax of Go, that must match somewhere in the text.',
+      'Regular expression in the syntax of Go, which must match a part of the string.',
     ),
     maxItems: s.pointer(16, s.int64(), 'The most items allowed.'),
     minItems: s.pointer(17, s.int64(), 'The fewest items allowed.'),
     uniqueItems: s.optional(18, s.boolean(), 'Must not be true; use x-kubernetes-list-type set.'),
-    multipleOf: s.pointer(19, s.double(), 'What the number must be a multiple of.'),
+    multipleOf: s.pointer(19, s.double(), 'Divisor: the number must be a multiple of it.'),
     enum: s.optional(20, s.atomicList(s.json()), 'The values allowed.'),
     maxProperties: s.pointer(21, s.int64(), 'The most members allowed.'),
     minProperties: s.pointer(22, s.int64(), 'The fewest members allowed.'),
@@ -98,7 +98,7 @@ export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object
     dependencies: s.optional(
       32,
       s.map(s.either(recursive, 'strings'), { goType: 'v1.JSONSchemaDependencies' }),
-      'Not allowed in a definition; a rule in CEL can say what depends on what.',
+      'Not permitted in a definition; CEL rules can express dependencies.',
     ),
     additionalItems: s.pointer(
       33,
@@ -108,11 +108,15 @@ export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object
     definitions: s.optional(
       34,
       s.map(recursive, { goType: 'v1.JSONSchemaDefinitions' }),
-      'Not allowed in a definition, where nothing can refer to them.',
+      'Not permitted in a definition.',
     ),
     externalDocs: s.pointer(35, externalDocumentation, 'Documentation elsewhere.'),
     example: s.pointer(36, s.json(), 'An example of a value; of no effect.'),
-    nullable: s.optional(37, s.boolean(), 'Whether null is kept as a value. Default false: null counts as not given.'),
+    nullable: s.optional(
+      37,
+      s.boolean(),
+      'Null is a permitted value. Default false: null is treated as a missing value.',
+    ),
     'x-kubernetes-preserve-unknown-fields': s.pointer(
       38,
       s.boolean(),
@@ -121,13 +125,9 @@ export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object
     'x-kubernetes-embedded-resource': s.optional(
       39,
       s.boolean(),
-      'Whether this is a whole object, with apiVersion, kind and metadata, which are checked as such. Only with type object.',
+      'Embedded resource: an object with apiVersion, kind and metadata, which are validated. Only with type object.',
     ),
-    'x-kubernetes-int-or-string': s.optional(
-      40,
-      s.boolean(),
-      'Whether a whole number or a text is allowed. Instead of type.',
-    ),
+    'x-kubernetes-int-or-string': s.optional(40, s.boolean(), 'Integer or string. Replaces type.'),
     'x-kubernetes-list-map-keys': s.optional(
       41,
       s.atomicList(s.string()),

@@ -24,18 +24,23 @@ export const apiServiceSpec = s.object(
       s.boolean(),
       'Do not check the certificate of the server. Not together with caBundle. Default false.',
     ),
-    caBundle: s.optional(5, s.bytes(), 'PEM certificates its own is checked against. Unset: those of the system.', {
-      listType: 'atomic',
-    }),
+    caBundle: s.optional(
+      5,
+      s.bytes(),
+      'CA bundle (PEM) that validates the certificate of the server. Unset: the system roots.',
+      {
+        listType: 'atomic',
+      },
+    ),
     groupPriorityMinimum: s.required(
       7,
       s.int32(),
-      'How early the group comes in discovery, above 0 and up to 20000; the greatest comes first.',
+      'Priority of the group in discovery, from 1 to 20000; the highest is listed first.',
     ),
     versionPriority: s.required(
       8,
       s.int32(),
-      'How early the version comes within the group, above 0 and up to 1000; the greatest comes first.',
+      'Priority of the version in its group, from 1 to 1000; the highest is listed first.',
     ),
   },
 );
@@ -51,7 +56,7 @@ export const apiServiceCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason, such as Local or FailedDiscoveryCheck.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -60,9 +65,9 @@ export type APIServiceCondition = s.TypeOf<typeof apiServiceCondition>;
 
 export const apiServiceStatus = s.object(
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceStatus',
-  'Whether an API can be reached.',
+  'Status of an API service: availability of its server.',
   {
-    conditions: s.optional(1, s.listMap(apiServiceCondition, ['type']), 'Whether its server answers.', {
+    conditions: s.optional(1, s.listMap(apiServiceCondition, ['type']), 'Conditions, in particular Available.', {
       patchStrategy: 'merge',
       patchMergeKey: 'type',
     }),
@@ -72,7 +77,7 @@ export type APIServiceStatus = s.TypeOf<typeof apiServiceStatus>;
 
 export const apiService = kind(
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
-  'A version of an API group, and who serves it. Named <version>.<group>.',
+  'Version of an API group and the server that serves it. Named <version>.<group>.',
   {
     group: 'apiregistration.k8s.io',
     version: 'v1',
@@ -82,8 +87,8 @@ export const apiService = kind(
     categories: ['api-extensions'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, apiServiceSpec, 'Who serves it.'),
-      status: s.optional(3, apiServiceStatus, 'Whether it can be reached.'),
+      spec: s.optional(2, apiServiceSpec, 'Specification: the API and the server that serves it.'),
+      status: s.optional(3, apiServiceStatus, 'Status: availability of the server.'),
     },
   },
 );

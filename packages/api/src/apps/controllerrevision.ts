@@ -11,8 +11,8 @@ export const controllerRevision = kind(
     plural: 'controllerrevisions',
     scope: 'Namespaced',
     fields: {
-      data: s.optional(2, s.rawExtension(), 'What was wanted then, in a form its owner knows.'),
-      revision: s.required(3, s.int64(), 'Its number; the greatest is the newest.'),
+      data: s.optional(2, s.rawExtension(), 'Recorded state, in a format that the owner defines.'),
+      revision: s.required(3, s.int64(), 'Number of the revision; the highest is the newest.'),
     },
   },
 );

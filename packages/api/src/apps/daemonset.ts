@@ -10,12 +10,12 @@ export const rollingUpdateDaemonSet = s.object(
     maxUnavailable: s.pointer(
       1,
       s.intOrString(),
-      'How many nodes may lack an available Pod meanwhile: a number, or a percentage of the nodes rounded up. Default 1; not 0 if maxSurge is.',
+      'Maximum number of nodes without an available Pod during the update: a number, or a percentage of the desired nodes, rounded up. Default 1; must not be 0 if maxSurge is 0.',
     ),
     maxSurge: s.pointer(
       2,
       s.intOrString(),
-      'On how many nodes the new Pod may start beside the old one: a number, or a percentage of the nodes rounded up. Default 0.',
+      'Maximum number of nodes on which the new Pod is started before the old one is deleted: a number, or a percentage of the nodes, rounded up. Default 0.',
     ),
   },
 );
@@ -39,7 +39,7 @@ export const daemonSetSpec = s.object('io.k8s.api.apps.v1.DaemonSetSpec', 'The P
   selector: s.required(
     1,
     labelSelector,
-    'Which Pods belong to it, by label. Must match the labels of the template; cannot be changed.',
+    'Label selector of the Pods that belong to the workload. Must match the labels of the template; immutable.',
     { pointer: true },
   ),
   template: s.required(
@@ -64,7 +64,7 @@ export const daemonSetCondition = s.object('io.k8s.api.apps.v1.DaemonSetConditio
     'Type of the condition. Kubernetes itself sets none.',
   ),
   status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
-  lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+  lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(5, s.string(), 'Human-readable message with details.'),
 });
@@ -83,7 +83,7 @@ export const daemonSetStatus = s.object(
     numberAvailable: s.optional(7, s.int32(), 'Nodes whose Pod has been ready for minReadySeconds.'),
     numberUnavailable: s.optional(8, s.int32(), 'Nodes that should have a Pod and have none that is available.'),
     collisionCount: s.pointer(9, s.int32(), 'Number of hash collisions of revision names.'),
-    conditions: s.optional(10, s.listMap(daemonSetCondition, ['type']), 'What is known of it.', {
+    conditions: s.optional(10, s.listMap(daemonSetCondition, ['type']), 'Conditions of the current state.', {
       patchStrategy: 'merge',
       patchMergeKey: 'type',
     }),
@@ -105,7 +105,7 @@ export const daemonSet = kind(
     subresources: ['status'],
     fields: {
       spec: s.optional(2, daemonSetSpec, 'Desired state of the Pods.'),
-      status: s.optional(3, daemonSetStatus, 'What there is on the nodes. May lag.'),
+      status: s.optional(3, daemonSetStatus, 'Observed state of the Pods on the nodes. May be stale.'),
     },
   },
 );

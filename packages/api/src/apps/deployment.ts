@@ -10,12 +10,12 @@ export const rollingUpdateDeployment = s.object(
     maxUnavailable: s.pointer(
       1,
       s.intOrString(),
-      'How many Pods may be unavailable meanwhile: a number, or a percentage of replicas rounded down. Default 25%; not 0 if maxSurge is.',
+      'Maximum number of unavailable Pods during the update: a number, or a percentage of replicas, rounded down. Default 25%; must not be 0 if maxSurge is 0.',
     ),
     maxSurge: s.pointer(
       2,
       s.intOrString(),
-      'How many Pods there may be beyond replicas meanwhile: a number, or a percentage of replicas rounded up. Default 25%.',
+      'Maximum number of Pods above replicas during the update: a number, or a percentage of replicas, rounded up. Default 25%.',
     ),
   },
 );
@@ -40,7 +40,7 @@ export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'Des
   selector: s.required(
     2,
     labelSelector,
-    'Which Pods belong to it, by label. Must match the labels of the template; cannot be changed.',
+    'Label selector of the Pods that belong to the workload. Must match the labels of the template; immutable.',
     { pointer: true },
   ),
   template: s.required(3, podTemplateSpec, 'The Pod to run. Its restartPolicy is Always. A change begins a rollout.'),
@@ -57,7 +57,7 @@ export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'Des
   progressDeadlineSeconds: s.pointer(
     9,
     s.int32(),
-    'Seconds without progress after which condition Progressing turns False; the rollout goes on. Default 600.',
+    'Seconds without progress until the condition Progressing becomes False; the rollout continues. Default 600.',
   ),
 });
 export type DeploymentSpec = s.TypeOf<typeof deploymentSpec>;
@@ -65,8 +65,8 @@ export type DeploymentSpec = s.TypeOf<typeof deploymentSpec>;
 export const deploymentCondition = s.object('io.k8s.api.apps.v1.DeploymentCondition', 'A condition of a Deployment.', {
   type: s.required(1, s.string({ goType: 'v1.DeploymentConditionType' }), 'Available, Progressing or ReplicaFailure.'),
   status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
-  lastUpdateTime: s.optional(6, s.time(), 'When the condition was last written.'),
-  lastTransitionTime: s.optional(7, s.time(), 'When the status last changed.'),
+  lastUpdateTime: s.optional(6, s.time(), 'Time at which the condition was last updated.'),
+  lastTransitionTime: s.optional(7, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(
     4,
     s.string(),
@@ -84,10 +84,15 @@ export const deploymentStatus = s.object('io.k8s.api.apps.v1.DeploymentStatus', 
   availableReplicas: s.optional(4, s.int32(), 'Pods that have been ready for minReadySeconds.'),
   unavailableReplicas: s.optional(5, s.int32(), 'Pods still missing for all to be available.'),
   terminatingReplicas: s.pointer(9, s.int32(), 'Pods that are being deleted. Of alpha quality, behind a feature gate.'),
-  conditions: s.optional(6, s.listMap(deploymentCondition, ['type']), 'How the rollout gets on.', {
-    patchStrategy: 'merge',
-    patchMergeKey: 'type',
-  }),
+  conditions: s.optional(
+    6,
+    s.listMap(deploymentCondition, ['type']),
+    'Conditions of the rollout, for example Progressing and Available.',
+    {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    },
+  ),
   collisionCount: s.pointer(8, s.int32(), 'Number of hash collisions of ReplicaSet names.'),
 });
 export type DeploymentStatus = s.TypeOf<typeof deploymentStatus>;

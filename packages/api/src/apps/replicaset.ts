@@ -13,7 +13,7 @@ export const replicaSetSpec = s.object('io.k8s.api.apps.v1.ReplicaSetSpec', 'Des
   selector: s.required(
     2,
     labelSelector,
-    'Which Pods count, by label. Must match the labels of the template; cannot be changed.',
+    'Label selector of the counted Pods. Must match the labels of the template; immutable.',
     { pointer: true },
   ),
   template: s.optional(3, podTemplateSpec, 'The Pod to run. A change is for new Pods only.'),
@@ -27,7 +27,7 @@ export const replicaSetCondition = s.object('io.k8s.api.apps.v1.ReplicaSetCondit
     'ReplicaFailure: a Pod could not be created or deleted.',
   ),
   status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
-  lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+  lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(5, s.string(), 'Human-readable message with details.'),
 });
@@ -40,7 +40,7 @@ export const replicaSetStatus = s.object('io.k8s.api.apps.v1.ReplicaSetStatus', 
   availableReplicas: s.optional(5, s.int32(), 'Pods that have been ready for minReadySeconds.'),
   terminatingReplicas: s.pointer(7, s.int32(), 'Pods that are being deleted. Of alpha quality, behind a feature gate.'),
   observedGeneration: s.optional(3, s.int64(), 'The metadata.generation that this status was observed for.'),
-  conditions: s.optional(6, s.listMap(replicaSetCondition, ['type']), 'What went wrong last.', {
+  conditions: s.optional(6, s.listMap(replicaSetCondition, ['type']), 'Conditions, in particular ReplicaFailure.', {
     patchStrategy: 'merge',
     patchMergeKey: 'type',
   }),
@@ -49,7 +49,7 @@ export type ReplicaSetStatus = s.TypeOf<typeof replicaSetStatus>;
 
 export const replicaSet = kind(
   'io.k8s.api.apps.v1.ReplicaSet',
-  'Keeps a number of equal Pods running. As a rule a Deployment makes it.',
+  'ReplicaSet maintains a number of identical Pods. Normally created by a Deployment.',
   {
     group: 'apps',
     version: 'v1',

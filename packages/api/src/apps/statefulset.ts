@@ -12,7 +12,7 @@ export const rollingUpdateStatefulSetStrategy = s.object(
     maxUnavailable: s.pointer(
       2,
       s.intOrString(),
-      'How many Pods may be unavailable meanwhile: a number, or a percentage of replicas rounded up. Default 1. Of alpha quality, behind a feature gate.',
+      'Maximum number of unavailable Pods during the update: a number, or a percentage of replicas, rounded up. Default 1. Alpha, behind a feature gate.',
     ),
   },
 );
@@ -34,17 +34,17 @@ export type StatefulSetUpdateStrategy = s.TypeOf<typeof statefulSetUpdateStrateg
 
 export const statefulSetPersistentVolumeClaimRetentionPolicy = s.object(
   'io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy',
-  'What becomes of the volume claims of a StatefulSet.',
+  'Retention of the PVCs of a StatefulSet.',
   {
     whenDeleted: s.optional(
       1,
       s.string({ goType: 'v1.PersistentVolumeClaimRetentionPolicyType' }),
-      'When the set is deleted: Retain (the default) or Delete.',
+      'Policy when the set is deleted: Retain (the default) or Delete.',
     ),
     whenScaled: s.optional(
       2,
       s.string({ goType: 'v1.PersistentVolumeClaimRetentionPolicyType' }),
-      'When Pods are scaled in: Retain (the default) or Delete.',
+      'Policy when Pods are scaled in: Retain (the default) or Delete.',
     ),
   },
 );
@@ -52,7 +52,7 @@ export type StatefulSetPersistentVolumeClaimRetentionPolicy = s.TypeOf<
   typeof statefulSetPersistentVolumeClaimRetentionPolicy
 >;
 
-export const statefulSetOrdinals = s.object('io.k8s.api.apps.v1.StatefulSetOrdinals', 'How Pods are numbered.', {
+export const statefulSetOrdinals = s.object('io.k8s.api.apps.v1.StatefulSetOrdinals', 'Ordinals of the Pods.', {
   start: s.optional(1, s.int32(), 'Number of the first Pod. Default 0.', { omitEmpty: false }),
 });
 export type StatefulSetOrdinals = s.TypeOf<typeof statefulSetOrdinals>;
@@ -65,7 +65,7 @@ export const statefulSetSpec = s.object(
     selector: s.required(
       2,
       labelSelector,
-      'Which Pods belong to it, by label. Must match the labels of the template; cannot be changed.',
+      'Label selector of the Pods that belong to the workload. Must match the labels of the template; immutable.',
       { pointer: true },
     ),
     template: s.required(
@@ -81,13 +81,13 @@ export const statefulSetSpec = s.object(
     serviceName: s.optional(
       5,
       s.string(),
-      'The headless Service that gives the Pods their DNS names. It must exist beforehand; cannot be changed.',
+      'Name of the headless Service for the DNS names of the Pods. It must exist before the set; immutable.',
       { omitEmpty: false },
     ),
     podManagementPolicy: s.optional(
       6,
       s.oneOf('v1.PodManagementPolicyType', ['OrderedReady', 'Parallel']),
-      'OrderedReady (the default) starts and stops Pods one by one; Parallel all at once. Cannot be changed.',
+      'Management policy: OrderedReady (the default) creates and deletes Pods one at a time; Parallel all at once. Immutable.',
     ),
     updateStrategy: s.optional(7, statefulSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
     revisionHistoryLimit: s.pointer(8, s.int32(), 'Number of old revisions to keep for rollbacks. Default 10.'),
@@ -99,9 +99,9 @@ export const statefulSetSpec = s.object(
     persistentVolumeClaimRetentionPolicy: s.pointer(
       10,
       statefulSetPersistentVolumeClaimRetentionPolicy,
-      'When volume claims are deleted. Default: never.',
+      'Retention of PVCs. By default they are never deleted.',
     ),
-    ordinals: s.pointer(11, statefulSetOrdinals, 'Where the numbering of the Pods begins.'),
+    ordinals: s.pointer(11, statefulSetOrdinals, 'Ordinals of the Pods, in particular the first one.'),
   },
 );
 export type StatefulSetSpec = s.TypeOf<typeof statefulSetSpec>;
@@ -120,7 +120,7 @@ export const statefulSetCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -136,7 +136,7 @@ export const statefulSetStatus = s.object('io.k8s.api.apps.v1.StatefulSetStatus'
   currentRevision: s.optional(6, s.string(), 'Name of the revision Pods below the one being updated have.'),
   updateRevision: s.optional(7, s.string(), 'Name of the revision of the current template.'),
   collisionCount: s.pointer(9, s.int32(), 'Number of hash collisions of revision names.'),
-  conditions: s.optional(10, s.listMap(statefulSetCondition, ['type']), 'What is known of it.', {
+  conditions: s.optional(10, s.listMap(statefulSetCondition, ['type']), 'Conditions of the current state.', {
     patchStrategy: 'merge',
     patchMergeKey: 'type',
   }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import { defaultCronJob } from '../batch/cronjob.default.ts';
 import { cronJob } from '../batch/cronjob.ts';
 import { defaultJob } from '../batch/job.default.ts';
@@ -22,7 +22,7 @@ type Json = { readonly [key: string]: unknown };
 
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'main', image: 'nginx:1' }] } };
 
-function defaulted<T>(kind: Kind<T>, fill: (draft: Draft<T>) => void, spec: Json): T {
+function defaulted<T extends KubernetesObject>(kind: Kind<T>, fill: (draft: Draft<T>) => void, spec: Json): T {
   const draft = codecOf(kind.root).fromJson({ spec }) as Draft<T>;
   fill(draft);
   return draft as T;

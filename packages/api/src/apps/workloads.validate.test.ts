@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import { formatErrors, type Json } from '../core/pod.fixtures.ts';
 import { defaultReplicationController } from '../core/replicationcontroller.default.ts';
 import { replicationController } from '../core/replicationcontroller.ts';
@@ -35,7 +35,12 @@ const template = { metadata: { labels }, spec: { containers: [{ name: 'main', im
 const metadata = { name: 'one', namespace: 'default', resourceVersion: '1', generation: 1 };
 const base = { selector: { matchLabels: labels }, template };
 
-function make<T>(kind: Kind<T>, fill: (draft: Draft<T>) => void, spec: Json, rest: Json = {}): T {
+function make<T extends KubernetesObject>(
+  kind: Kind<T>,
+  fill: (draft: Draft<T>) => void,
+  spec: Json,
+  rest: Json = {},
+): T {
   const codec = codecOf(kind.root);
   const draft = codec.fromJson({ metadata, spec, ...rest }) as Draft<T>;
   fill(draft);

@@ -12,14 +12,14 @@ export const tokenReviewStatus = s.object(
   'io.k8s.api.authentication.v1.TokenReviewStatus',
   'Result of the check of a token.',
   {
-    authenticated: s.optional(1, s.boolean(), 'Whether the token is valid.'),
+    authenticated: s.optional(1, s.boolean(), 'Result: true if the token is valid.'),
     user: s.optional(2, userInfo, 'The user of the token.'),
     audiences: s.optional(
       4,
       s.atomicList(s.string()),
       'Requested audiences for which the token is valid. Unset: the API server.',
     ),
-    error: s.optional(3, s.string(), 'Why it could not be checked.'),
+    error: s.optional(3, s.string(), 'Error that prevented the check.'),
   },
 );
 export type TokenReviewStatus = s.TypeOf<typeof tokenReviewStatus>;

@@ -7,7 +7,7 @@ export const userInfo = s.object('io.k8s.api.authentication.v1.UserInfo', 'User 
   extra: s.optional(
     4,
     s.map(s.list(s.string(), { goType: 'v1.ExtraValue' })),
-    'What else the authenticator said, by key.',
+    'Additional information from the authenticator, by key.',
   ),
 });
 export type UserInfo = s.TypeOf<typeof userInfo>;

@@ -27,7 +27,7 @@ export const resourceAttributes = s.object(
   'A request for a resource.',
   {
     namespace: s.optional(1, s.string(), 'Namespace of the object; empty for all, or for kinds that have none.'),
-    verb: s.optional(2, s.string(), 'What is to be done, such as get or create; * for all.'),
+    verb: s.optional(2, s.string(), 'Verb of the request, for example get or create; * for all.'),
     group: s.optional(3, s.string(), 'API group of the resource; * for all.'),
     version: s.optional(4, s.string(), 'Version of the resource; * for all.'),
     resource: s.optional(5, s.string(), 'The resource; * for all.'),
@@ -44,20 +44,28 @@ export const nonResourceAttributes = s.object(
   'A request for something that is not a resource.',
   {
     path: s.optional(1, s.string(), 'The path, such as /healthz.'),
-    verb: s.optional(2, s.string(), 'What is to be done: the HTTP method, lower-case.'),
+    verb: s.optional(2, s.string(), 'Verb of the request: the HTTP method in lower case.'),
   },
 );
 export type NonResourceAttributes = s.TypeOf<typeof nonResourceAttributes>;
 
 export const subjectAccessReviewSpec = s.object(
   'io.k8s.api.authorization.v1.SubjectAccessReviewSpec',
-  'Who wants to do what; exactly one of the two sorts of request.',
+  'User and requested action; exactly one of resourceAttributes and nonResourceAttributes.',
   {
     resourceAttributes: s.pointer(1, resourceAttributes, 'A request for a resource.'),
-    nonResourceAttributes: s.pointer(2, nonResourceAttributes, 'A request for something else.'),
-    user: s.optional(3, s.string(), 'Name of the user. Without groups, just the user is asked about.'),
+    nonResourceAttributes: s.pointer(2, nonResourceAttributes, 'Attributes of a non-resource request.'),
+    user: s.optional(
+      3,
+      s.string(),
+      'Name of the user. Without groups, only the rights of the user itself are checked.',
+    ),
     groups: s.optional(4, s.atomicList(s.string()), 'Groups of the user.'),
-    extra: s.optional(5, s.map(s.list(s.string(), { goType: 'v1.ExtraValue' })), 'What else is known of the user.'),
+    extra: s.optional(
+      5,
+      s.map(s.list(s.string(), { goType: 'v1.ExtraValue' })),
+      'Additional information from the authenticator, by key.',
+    ),
     uid: s.optional(6, s.string(), 'The uid of the user.'),
   },
 );
@@ -65,16 +73,16 @@ export type SubjectAccessReviewSpec = s.TypeOf<typeof subjectAccessReviewSpec>;
 
 export const subjectAccessReviewStatus = s.object(
   'io.k8s.api.authorization.v1.SubjectAccessReviewStatus',
-  'Whether it is allowed.',
+  'Decision about the requested action.',
   {
-    allowed: s.required(1, s.boolean(), 'Whether it is allowed.'),
+    allowed: s.required(1, s.boolean(), 'Decision: true if the action is allowed.'),
     denied: s.optional(
       4,
       s.boolean(),
-      'Whether an authorizer explicitly denies it. Both false: no authorizer has an opinion.',
+      'Explicit denial by an authorizer. If allowed and denied are both false, no authorizer has an opinion.',
     ),
-    reason: s.optional(2, s.string(), 'Why, for people.'),
-    evaluationError: s.optional(3, s.string(), 'What went wrong in finding out; the answer may hold all the same.'),
+    reason: s.optional(2, s.string(), 'Human-readable reason of the decision.'),
+    evaluationError: s.optional(3, s.string(), 'Error during the evaluation; the decision can be valid nevertheless.'),
   },
 );
 export type SubjectAccessReviewStatus = s.TypeOf<typeof subjectAccessReviewStatus>;

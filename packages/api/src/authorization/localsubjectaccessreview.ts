@@ -13,7 +13,11 @@ export const localSubjectAccessReview = kind(
     scope: 'Namespaced',
     verbs: ['create'],
     fields: {
-      spec: s.required(2, subjectAccessReviewSpec, 'Who wants to do what; the namespace is that of this object.'),
+      spec: s.required(
+        2,
+        subjectAccessReviewSpec,
+        'User and requested action; the namespace must be that of this object.',
+      ),
       status: s.optional(3, subjectAccessReviewStatus, 'The answer.'),
     },
   },

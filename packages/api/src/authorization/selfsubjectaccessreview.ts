@@ -4,10 +4,10 @@ import { nonResourceAttributes, resourceAttributes, subjectAccessReviewStatus } 
 
 export const selfSubjectAccessReviewSpec = s.object(
   'io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec',
-  'What you want to do; exactly one of the two.',
+  'Requested action; exactly one of resourceAttributes and nonResourceAttributes.',
   {
     resourceAttributes: s.pointer(1, resourceAttributes, 'A request for a resource.'),
-    nonResourceAttributes: s.pointer(2, nonResourceAttributes, 'A request for something else.'),
+    nonResourceAttributes: s.pointer(2, nonResourceAttributes, 'Attributes of a non-resource request.'),
   },
 );
 export type SelfSubjectAccessReviewSpec = s.TypeOf<typeof selfSubjectAccessReviewSpec>;
@@ -23,7 +23,7 @@ export const selfSubjectAccessReview = kind(
     scope: 'Cluster',
     verbs: ['create'],
     fields: {
-      spec: s.required(2, selfSubjectAccessReviewSpec, 'What you want to do.'),
+      spec: s.required(2, selfSubjectAccessReviewSpec, 'Requested action.'),
       status: s.optional(3, subjectAccessReviewStatus, 'The answer.'),
     },
   },

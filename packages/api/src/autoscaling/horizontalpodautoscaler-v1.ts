@@ -15,9 +15,9 @@ export type CrossVersionObjectReference = s.TypeOf<typeof crossVersionObjectRefe
 
 export const horizontalPodAutoscalerSpec = s.object(
   'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec',
-  'What to scale, and by what.',
+  'Specification: target, limits and metrics of the autoscaler.',
   {
-    scaleTargetRef: s.required(1, crossVersionObjectReference, 'What to scale; it must have a scale subresource.'),
+    scaleTargetRef: s.required(1, crossVersionObjectReference, 'Workload to scale; must have a scale subresource.'),
     minReplicas: s.pointer(2, s.int32(), 'The fewest Pods. Default 1; 0 only behind a feature gate.'),
     maxReplicas: s.required(3, s.int32(), 'The most Pods. Not less than minReplicas.'),
     targetCPUUtilizationPercentage: s.pointer(
@@ -31,10 +31,10 @@ export type HorizontalPodAutoscalerSpec = s.TypeOf<typeof horizontalPodAutoscale
 
 export const horizontalPodAutoscalerStatus = s.object(
   'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus',
-  'What the autoscaler has found and done.',
+  'Status: last observed metrics and replicas.',
   {
     observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that the controller has observed.'),
-    lastScaleTime: s.pointer(2, s.time(), 'When the number of Pods was last changed.'),
+    lastScaleTime: s.pointer(2, s.time(), 'Time at which the autoscaler last changed the number of replicas.'),
     currentReplicas: s.required(3, s.int32(), 'Pods there are, as last seen.'),
     desiredReplicas: s.required(4, s.int32(), 'Pods there should be, as last computed.'),
     currentCPUUtilizationPercentage: s.pointer(5, s.int32(), 'The average use of cpu, in percent of the requests.'),
@@ -55,8 +55,8 @@ export const horizontalPodAutoscaler = kind(
     categories: ['all'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, horizontalPodAutoscalerSpec, 'What to scale, and by what.'),
-      status: s.optional(3, horizontalPodAutoscalerStatus, 'What was found and done.'),
+      spec: s.optional(2, horizontalPodAutoscalerSpec, 'Specification: target, limits and metrics of the autoscaler.'),
+      status: s.optional(3, horizontalPodAutoscalerStatus, 'Status: last observed metrics and replicas.'),
     },
   },
 );

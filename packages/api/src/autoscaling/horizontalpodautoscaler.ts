@@ -13,7 +13,7 @@ export const crossVersionObjectReference = s.object(
 );
 export type CrossVersionObjectReference = s.TypeOf<typeof crossVersionObjectReference>;
 
-export const metricTarget = s.object('io.k8s.api.autoscaling.v2.MetricTarget', 'What to aim at.', {
+export const metricTarget = s.object('io.k8s.api.autoscaling.v2.MetricTarget', 'Target value of a metric.', {
   type: s.required(
     1,
     s.string({ goType: 'v2.MetricTargetType' }),
@@ -34,7 +34,7 @@ export const metricIdentifier = s.object(
   'A measure, by name and labels.',
   {
     name: s.required(1, s.string(), 'Name of the measure.'),
-    selector: s.pointer(2, labelSelector, 'Labels that narrow it down, as the metrics server understands them.'),
+    selector: s.pointer(2, labelSelector, 'Label selector of the metric, interpreted by the metrics server.'),
   },
 );
 export type MetricIdentifier = s.TypeOf<typeof metricIdentifier>;
@@ -44,7 +44,7 @@ export const objectMetricSource = s.object(
   'A measure of one object, such as requests of an Ingress.',
   {
     describedObject: s.required(1, crossVersionObjectReference, 'The object.'),
-    target: s.required(2, metricTarget, 'What to aim at: Value or AverageValue.'),
+    target: s.required(2, metricTarget, 'Target of the metric: type Value or AverageValue.'),
     metric: s.required(3, metricIdentifier, 'The measure.'),
   },
 );
@@ -55,7 +55,7 @@ export const podsMetricSource = s.object(
   'A measure of each Pod, such as transactions per second.',
   {
     metric: s.required(1, metricIdentifier, 'The measure.'),
-    target: s.required(2, metricTarget, 'What to aim at, by averageValue.'),
+    target: s.required(2, metricTarget, 'Target of the metric, as averageValue.'),
   },
 );
 export type PodsMetricSource = s.TypeOf<typeof podsMetricSource>;
@@ -65,7 +65,7 @@ export const resourceMetricSource = s.object(
   'The use of cpu or memory by the Pods.',
   {
     name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
-    target: s.required(2, metricTarget, 'What to aim at: Utilization or AverageValue.'),
+    target: s.required(2, metricTarget, 'Target of the metric: type Utilization or AverageValue.'),
   },
 );
 export type ResourceMetricSource = s.TypeOf<typeof resourceMetricSource>;
@@ -75,7 +75,7 @@ export const containerResourceMetricSource = s.object(
   'The use of cpu or memory by one container of each Pod.',
   {
     name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
-    target: s.required(2, metricTarget, 'What to aim at: Utilization or AverageValue.'),
+    target: s.required(2, metricTarget, 'Target of the metric: type Utilization or AverageValue.'),
     container: s.required(3, s.string(), 'Name of the container.'),
   },
 );
@@ -86,7 +86,7 @@ export const externalMetricSource = s.object(
   'A measure of something outside the cluster, such as the length of a queue.',
   {
     metric: s.required(1, metricIdentifier, 'The measure.'),
-    target: s.required(2, metricTarget, 'What to aim at: Value or AverageValue.'),
+    target: s.required(2, metricTarget, 'Target of the metric: type Value or AverageValue.'),
   },
 );
 export type ExternalMetricSource = s.TypeOf<typeof externalMetricSource>;
@@ -95,7 +95,7 @@ export const metricSpec = s.object('io.k8s.api.autoscaling.v2.MetricSpec', 'A me
   type: s.required(
     1,
     s.string({ goType: 'v2.MetricSourceType' }),
-    'Which of the others is given: Object, Pods, Resource, ContainerResource or External.',
+    'Source of the metric: Object, Pods, Resource, ContainerResource or External. Determines the field that is set.',
   ),
   object: s.pointer(2, objectMetricSource, 'A measure of one object.'),
   pods: s.pointer(3, podsMetricSource, 'A measure of each Pod.'),
@@ -105,57 +105,65 @@ export const metricSpec = s.object('io.k8s.api.autoscaling.v2.MetricSpec', 'A me
 });
 export type MetricSpec = s.TypeOf<typeof metricSpec>;
 
-export const hpaScalingPolicy = s.object('io.k8s.api.autoscaling.v2.HPAScalingPolicy', 'How far to go in a period.', {
-  type: s.required(
-    1,
-    s.string({ goType: 'v2.HPAScalingPolicyType' }),
-    'Pods for a number, Percent for a share of the Pods there are.',
-  ),
-  value: s.required(2, s.int32(), 'How many, or how much; above 0.'),
-  periodSeconds: s.required(3, s.int32(), 'The period, in seconds, 1 to 1800.'),
-});
+export const hpaScalingPolicy = s.object(
+  'io.k8s.api.autoscaling.v2.HPAScalingPolicy',
+  'Limit of the change in one period.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v2.HPAScalingPolicyType' }),
+      'Pods for a number, Percent for a share of the Pods there are.',
+    ),
+    value: s.required(2, s.int32(), 'Limit of the change, in Pods or percent; greater than 0.'),
+    periodSeconds: s.required(3, s.int32(), 'The period, in seconds, 1 to 1800.'),
+  },
+);
 export type HPAScalingPolicy = s.TypeOf<typeof hpaScalingPolicy>;
 
-export const hpaScalingRules = s.object('io.k8s.api.autoscaling.v2.HPAScalingRules', 'How to scale in one direction.', {
-  stabilizationWindowSeconds: s.pointer(
-    3,
-    s.int32(),
-    'Seconds to look back, acting only on what was right all that time; 0 to 3600. Default 0 upwards, 300 downwards.',
-  ),
-  selectPolicy: s.pointer(
-    1,
-    s.string({ goType: 'v2.ScalingPolicySelect' }),
-    'Which policy holds: Max (the default) the one that goes furthest, Min the one that goes least far, Disabled none at all.',
-  ),
-  // An empty list is refused. A missing list gets the default policies.
-  policies: s.pointer(
-    2,
-    s.atomicList(hpaScalingPolicy),
-    'How far to go. Default upwards 4 Pods or 100% in 15 seconds, downwards 100% in 15 seconds.',
-  ),
-  tolerance: s.pointer(
-    4,
-    s.quantity(),
-    'How far the measure may be off the target, as a share of it, with nothing done. Default that of the cluster, 10%. Of alpha quality, behind a feature gate.',
-  ),
-});
+export const hpaScalingRules = s.object(
+  'io.k8s.api.autoscaling.v2.HPAScalingRules',
+  'Rules for scaling in one direction.',
+  {
+    stabilizationWindowSeconds: s.pointer(
+      3,
+      s.int32(),
+      'Stabilization window in seconds: only recommendations that held in the whole window are applied; 0 to 3600. Default 0 for scaling up, 300 for scaling down.',
+    ),
+    selectPolicy: s.pointer(
+      1,
+      s.string({ goType: 'v2.ScalingPolicySelect' }),
+      'Selection among policies: Max (the default) uses the largest change, Min the smallest, Disabled forbids scaling in this direction.',
+    ),
+    // An empty list is refused. A missing list gets the default policies.
+    policies: s.pointer(
+      2,
+      s.atomicList(hpaScalingPolicy),
+      'Limits of the change. Default: 4 Pods or 100% in 15 seconds for scaling up, 100% in 15 seconds for scaling down.',
+    ),
+    tolerance: s.pointer(
+      4,
+      s.quantity(),
+      'Tolerance of the deviation from the target, as a fraction of it; smaller deviations cause no scaling. Default: that of the cluster, 10%. Alpha, behind a feature gate.',
+    ),
+  },
+);
 export type HPAScalingRules = s.TypeOf<typeof hpaScalingRules>;
 
 export const horizontalPodAutoscalerBehavior = s.object(
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior',
-  'How fast to scale.',
+  'Scaling behavior in both directions.',
   {
-    scaleUp: s.pointer(1, hpaScalingRules, 'How to scale out.'),
-    scaleDown: s.pointer(2, hpaScalingRules, 'How to scale in.'),
+    scaleUp: s.pointer(1, hpaScalingRules, 'Rules for scaling up.'),
+    scaleDown: s.pointer(2, hpaScalingRules, 'Rules for scaling down.'),
   },
 );
 export type HorizontalPodAutoscalerBehavior = s.TypeOf<typeof horizontalPodAutoscalerBehavior>;
 
 export const horizontalPodAutoscalerSpec = s.object(
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec',
-  'What to scale, and by what.',
+  'Specification: target, limits and metrics of the autoscaler.',
   {
-    scaleTargetRef: s.required(1, crossVersionObjectReference, 'What to scale; it must have a scale subresource.'),
+    scaleTargetRef: s.required(1, crossVersionObjectReference, 'Workload to scale; must have a scale subresource.'),
     minReplicas: s.pointer(
       2,
       s.int32(),
@@ -165,18 +173,22 @@ export const horizontalPodAutoscalerSpec = s.object(
     metrics: s.optional(
       4,
       s.atomicList(metricSpec),
-      'The measures; the one that wants the most Pods wins. Default 80% of cpu.',
+      'Metrics; the highest recommended number of Pods is used. Default 80% of cpu.',
     ),
-    behavior: s.pointer(5, horizontalPodAutoscalerBehavior, 'How fast to scale.'),
+    behavior: s.pointer(5, horizontalPodAutoscalerBehavior, 'Scaling behavior in both directions.'),
   },
 );
 export type HorizontalPodAutoscalerSpec = s.TypeOf<typeof horizontalPodAutoscalerSpec>;
 
-export const metricValueStatus = s.object('io.k8s.api.autoscaling.v2.MetricValueStatus', 'What was measured.', {
-  value: s.pointer(1, s.quantity(), 'The value itself.'),
-  averageValue: s.pointer(2, s.quantity(), 'The value, divided by the number of Pods.'),
-  averageUtilization: s.pointer(3, s.int32(), 'The average, in percent of the requests of the Pods.'),
-});
+export const metricValueStatus = s.object(
+  'io.k8s.api.autoscaling.v2.MetricValueStatus',
+  'Current value of the metric.',
+  {
+    value: s.pointer(1, s.quantity(), 'The value itself.'),
+    averageValue: s.pointer(2, s.quantity(), 'The value, divided by the number of Pods.'),
+    averageUtilization: s.pointer(3, s.int32(), 'The average, in percent of the requests of the Pods.'),
+  },
+);
 export type MetricValueStatus = s.TypeOf<typeof metricValueStatus>;
 
 export const objectMetricStatus = s.object(
@@ -184,7 +196,7 @@ export const objectMetricStatus = s.object(
   'A measure of one object, as it is.',
   {
     metric: s.required(1, metricIdentifier, 'The measure.'),
-    current: s.required(2, metricValueStatus, 'What was measured.'),
+    current: s.required(2, metricValueStatus, 'Current value of the metric.'),
     describedObject: s.required(3, crossVersionObjectReference, 'The object.'),
   },
 );
@@ -195,7 +207,7 @@ export const podsMetricStatus = s.object(
   'A measure of each Pod, as it is.',
   {
     metric: s.required(1, metricIdentifier, 'The measure.'),
-    current: s.required(2, metricValueStatus, 'What was measured.'),
+    current: s.required(2, metricValueStatus, 'Current value of the metric.'),
   },
 );
 export type PodsMetricStatus = s.TypeOf<typeof podsMetricStatus>;
@@ -205,7 +217,7 @@ export const resourceMetricStatus = s.object(
   'The use of a resource by the Pods, as it is.',
   {
     name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
-    current: s.required(2, metricValueStatus, 'What was measured.'),
+    current: s.required(2, metricValueStatus, 'Current value of the metric.'),
   },
 );
 export type ResourceMetricStatus = s.TypeOf<typeof resourceMetricStatus>;
@@ -215,7 +227,7 @@ export const containerResourceMetricStatus = s.object(
   'The use of a resource by one container of each Pod, as it is.',
   {
     name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
-    current: s.required(2, metricValueStatus, 'What was measured.'),
+    current: s.required(2, metricValueStatus, 'Current value of the metric.'),
     container: s.required(3, s.string(), 'Name of the container.'),
   },
 );
@@ -226,7 +238,7 @@ export const externalMetricStatus = s.object(
   'A measure of something outside the cluster, as it is.',
   {
     metric: s.required(1, metricIdentifier, 'The measure.'),
-    current: s.required(2, metricValueStatus, 'What was measured.'),
+    current: s.required(2, metricValueStatus, 'Current value of the metric.'),
   },
 );
 export type ExternalMetricStatus = s.TypeOf<typeof externalMetricStatus>;
@@ -238,7 +250,7 @@ export const metricStatus = s.object(
     type: s.required(
       1,
       s.string({ goType: 'v2.MetricSourceType' }),
-      'Which of the others is given: Object, Pods, Resource, ContainerResource or External.',
+      'Source of the metric: Object, Pods, Resource, ContainerResource or External. Determines the field that is set.',
     ),
     object: s.pointer(2, objectMetricStatus, 'A measure of one object.'),
     pods: s.pointer(3, podsMetricStatus, 'A measure of each Pod.'),
@@ -267,7 +279,7 @@ export const horizontalPodAutoscalerCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -276,17 +288,17 @@ export type HorizontalPodAutoscalerCondition = s.TypeOf<typeof horizontalPodAuto
 
 export const horizontalPodAutoscalerStatus = s.object(
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus',
-  'What the autoscaler has found and done.',
+  'Status: last observed metrics and replicas.',
   {
     observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that the controller has observed.'),
-    lastScaleTime: s.pointer(2, s.time(), 'When the number of Pods was last changed.'),
+    lastScaleTime: s.pointer(2, s.time(), 'Time at which the autoscaler last changed the number of replicas.'),
     currentReplicas: s.optional(3, s.int32(), 'Pods there are, as last seen.'),
     desiredReplicas: s.required(4, s.int32(), 'Pods there should be, as last computed.'),
     currentMetrics: s.optional(5, s.atomicList(metricStatus), 'The measures, as last read.', { omitEmpty: false }),
     conditions: s.optional(
       6,
       s.listMap(horizontalPodAutoscalerCondition, ['type']),
-      'Whether it can scale, does, and is held back.',
+      'Conditions: AbleToScale, ScalingActive and ScalingLimited.',
       { patchStrategy: 'merge', patchMergeKey: 'type' },
     ),
   },
@@ -295,7 +307,7 @@ export type HorizontalPodAutoscalerStatus = s.TypeOf<typeof horizontalPodAutosca
 
 export const horizontalPodAutoscaler = kind(
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler',
-  'Scales a workload by what it uses and has to do.',
+  'HorizontalPodAutoscaler scales a workload by its metrics.',
   {
     group: 'autoscaling',
     version: 'v2',
@@ -306,8 +318,8 @@ export const horizontalPodAutoscaler = kind(
     categories: ['all'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, horizontalPodAutoscalerSpec, 'What to scale, and by what.'),
-      status: s.optional(3, horizontalPodAutoscalerStatus, 'What was found and done.'),
+      spec: s.optional(2, horizontalPodAutoscalerSpec, 'Specification: target, limits and metrics of the autoscaler.'),
+      status: s.optional(3, horizontalPodAutoscalerStatus, 'Status: last observed metrics and replicas.'),
     },
   },
 );

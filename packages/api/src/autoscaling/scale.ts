@@ -1,13 +1,13 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const scaleSpec = s.object('io.k8s.api.autoscaling.v1.ScaleSpec', 'The size that is wanted.', {
-  replicas: s.optional(1, s.int32(), 'How many Pods there should be.'),
+export const scaleSpec = s.object('io.k8s.api.autoscaling.v1.ScaleSpec', 'Desired size.', {
+  replicas: s.optional(1, s.int32(), 'Desired number of Pods.'),
 });
 export type ScaleSpec = s.TypeOf<typeof scaleSpec>;
 
 export const scaleStatus = s.object('io.k8s.api.autoscaling.v1.ScaleStatus', 'The size there is.', {
-  replicas: s.required(1, s.int32(), 'How many Pods there are.'),
+  replicas: s.required(1, s.int32(), 'Current number of Pods.'),
   selector: s.optional(2, s.string(), 'The selector of the Pods as text.'),
 });
 export type ScaleStatus = s.TypeOf<typeof scaleStatus>;
@@ -20,7 +20,7 @@ export const scale = kind('io.k8s.api.autoscaling.v1.Scale', 'The size of a work
   scope: 'Namespaced',
   verbs: [],
   fields: {
-    spec: s.optional(2, scaleSpec, 'The size that is wanted.'),
+    spec: s.optional(2, scaleSpec, 'Desired size.'),
     status: s.optional(3, scaleStatus, 'The size there is.'),
   },
 });

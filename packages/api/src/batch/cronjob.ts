@@ -6,20 +6,20 @@ import { jobSpec } from './job.ts';
 
 export const jobTemplateSpec = s.object('io.k8s.api.batch.v1.JobTemplateSpec', 'A job to be made.', {
   metadata: s.optional(1, objectMeta, 'Labels and annotations for the job.'),
-  spec: s.optional(2, jobSpec, 'What the job is to do.'),
+  spec: s.optional(2, jobSpec, 'Specification of the jobs.'),
 });
 export type JobTemplateSpec = s.TypeOf<typeof jobTemplateSpec>;
 
-export const cronJobSpec = s.object('io.k8s.api.batch.v1.CronJobSpec', 'When to start which job.', {
+export const cronJobSpec = s.object('io.k8s.api.batch.v1.CronJobSpec', 'Specification: schedule and job template.', {
   schedule: s.required(
     1,
     s.string(),
-    'When to start: minute, hour, day of month, month and day of week, or @hourly, @daily and the like.',
+    'Schedule in cron format: minute, hour, day of month, month and day of week, or a macro such as @hourly or @daily.',
   ),
   timeZone: s.pointer(
     8,
     s.string(),
-    'The IANA zone the schedule is read in, such as Europe/Berlin. Unset: that of kube-controller-manager.',
+    'IANA time zone of the schedule, for example Europe/Berlin. Unset: the time zone of kube-controller-manager.',
   ),
   startingDeadlineSeconds: s.pointer(
     2,
@@ -29,20 +29,24 @@ export const cronJobSpec = s.object('io.k8s.api.batch.v1.CronJobSpec', 'When to 
   concurrencyPolicy: s.optional(
     3,
     s.oneOf('v1.ConcurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
-    'If the last job still runs: Allow (the default) starts another, Forbid skips this one, Replace ends the old one first.',
+    'Policy while the last job is still running: Allow (the default) starts another one, Forbid skips the new one, Replace deletes the old one first.',
   ),
-  suspend: s.pointer(4, s.boolean(), 'Starts nothing while true. Default false.'),
+  suspend: s.pointer(4, s.boolean(), 'Suspends the schedule: no jobs are started. Default false.'),
   jobTemplate: s.required(5, jobTemplateSpec, 'The job to start.'),
-  successfulJobsHistoryLimit: s.pointer(6, s.int32(), 'How many jobs that succeeded are kept. Default 3.'),
-  failedJobsHistoryLimit: s.pointer(7, s.int32(), 'How many jobs that failed are kept. Default 1.'),
+  successfulJobsHistoryLimit: s.pointer(6, s.int32(), 'Number of successful jobs to keep. Default 3.'),
+  failedJobsHistoryLimit: s.pointer(7, s.int32(), 'Number of failed jobs to keep. Default 1.'),
 });
 export type CronJobSpec = s.TypeOf<typeof cronJobSpec>;
 
-export const cronJobStatus = s.object('io.k8s.api.batch.v1.CronJobStatus', 'What has been started.', {
-  active: s.optional(1, s.atomicList(objectReference), 'Jobs that have not ended yet.'),
-  lastScheduleTime: s.pointer(4, s.time(), 'When a job was last started.'),
-  lastSuccessfulTime: s.pointer(5, s.time(), 'When a job last succeeded.'),
-});
+export const cronJobStatus = s.object(
+  'io.k8s.api.batch.v1.CronJobStatus',
+  'Status: active jobs and times of the last runs.',
+  {
+    active: s.optional(1, s.atomicList(objectReference), 'Jobs that have not ended yet.'),
+    lastScheduleTime: s.pointer(4, s.time(), 'Time at which a job was last scheduled.'),
+    lastSuccessfulTime: s.pointer(5, s.time(), 'Time at which a job last succeeded.'),
+  },
+);
 export type CronJobStatus = s.TypeOf<typeof cronJobStatus>;
 
 export const cronJob = kind(
@@ -58,8 +62,8 @@ export const cronJob = kind(
     categories: ['all'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, cronJobSpec, 'When to start what.'),
-      status: s.optional(3, cronJobStatus, 'What has been started.'),
+      spec: s.optional(2, cronJobSpec, 'Specification: schedule and job template.'),
+      status: s.optional(3, cronJobStatus, 'Status: active jobs and times of the last runs.'),
     },
   },
 );

@@ -7,16 +7,16 @@ export const podFailurePolicyOnExitCodesRequirement = s.object(
   'io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement',
   'A demand on how a container ended.',
   {
-    containerName: s.pointer(1, s.string(), 'Which container. Unset: any.'),
+    containerName: s.pointer(1, s.string(), 'Name of the container. Unset: any container.'),
     operator: s.required(
       2,
       s.oneOf('v1.PodFailurePolicyOnExitCodesOperator', ['In', 'NotIn']),
-      'In or NotIn. An exit status of 0 never matches.',
+      'Operator: In or NotIn. The exit code 0 never matches.',
     ),
     values: s.required(
       3,
       s.set(s.int32()),
-      'Exit statuses, in ascending order; up to 255. 0 may not be among those of In.',
+      'Exit codes in ascending order; at most 255. Must not contain 0 with the operator In.',
     ),
   },
 );
@@ -31,19 +31,23 @@ export const podFailurePolicyOnPodConditionsPattern = s.object(
       s.string({ goType: 'v1.PodConditionType' }),
       'Type of the condition, such as DisruptionTarget.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status it must have; True by default.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Required status of the condition; True by default.',
+    ),
   },
 );
 export type PodFailurePolicyOnPodConditionsPattern = s.TypeOf<typeof podFailurePolicyOnPodConditionsPattern>;
 
 export const podFailurePolicyRule = s.object(
   'io.k8s.api.batch.v1.PodFailurePolicyRule',
-  'What to do about one sort of failure; exactly one demand.',
+  'Rule for one type of Pod failure; exactly one requirement.',
   {
     action: s.required(
       1,
       s.oneOf('v1.PodFailurePolicyAction', ['FailJob', 'FailIndex', 'Ignore', 'Count']),
-      'FailJob ends the job, FailIndex ends the index, Ignore replaces the Pod without counting it, Count goes by backoffLimit as usual.',
+      'Action: FailJob fails the job, FailIndex fails the index, Ignore replaces the Pod without counting the failure, Count counts it toward backoffLimit.',
     ),
     onExitCodes: s.pointer(2, podFailurePolicyOnExitCodesRequirement, 'Failures in which a container ended so.'),
     onPodConditions: s.optional(
@@ -57,7 +61,7 @@ export type PodFailurePolicyRule = s.TypeOf<typeof podFailurePolicyRule>;
 
 export const podFailurePolicy = s.object(
   'io.k8s.api.batch.v1.PodFailurePolicy',
-  'What to do about failed Pods. Needs restartPolicy Never.',
+  'Policy for failed Pods. Requires restartPolicy Never.',
   {
     rules: s.required(
       1,
@@ -70,17 +74,21 @@ export type PodFailurePolicy = s.TypeOf<typeof podFailurePolicy>;
 
 export const successPolicyRule = s.object(
   'io.k8s.api.batch.v1.SuccessPolicyRule',
-  'When enough has been done; what is given must all hold.',
+  'Success criterion; all given conditions must hold.',
   {
     succeededIndexes: s.pointer(1, s.string(), 'Indexes that must have succeeded, such as 0,2-4. Alone: all of them.'),
-    succeededCount: s.pointer(2, s.int32(), 'How many indexes, of those named or of all, must have succeeded.'),
+    succeededCount: s.pointer(
+      2,
+      s.int32(),
+      'Number of indexes that must have succeeded, among succeededIndexes or all.',
+    ),
   },
 );
 export type SuccessPolicyRule = s.TypeOf<typeof successPolicyRule>;
 
 export const successPolicy = s.object(
   'io.k8s.api.batch.v1.SuccessPolicy',
-  'When an indexed job is a success before every index is.',
+  'Criteria by which an indexed job succeeds before all indexes have succeeded.',
   {
     rules: s.required(1, s.atomicList(successPolicyRule), 'Rules in order, of which one suffices; up to 20.'),
   },
@@ -89,13 +97,13 @@ export type SuccessPolicy = s.TypeOf<typeof successPolicy>;
 
 export const jobSpec = s.object(
   'io.k8s.api.batch.v1.JobSpec',
-  'What a job is to do. Most of it cannot be changed once it has started.',
+  'Specification of a job. Most fields are immutable after the job has started.',
   {
-    parallelism: s.pointer(1, s.int32(), 'How many Pods run at once at most. Default 1; 0 holds the job.'),
+    parallelism: s.pointer(1, s.int32(), 'Maximum number of concurrent Pods. Default 1; 0 pauses the job.'),
     completions: s.pointer(
       2,
       s.int32(),
-      'How many Pods must succeed. Default 1 if parallelism is unset too; else one success suffices, and no Pod is started after it.',
+      'Number of Pods that must succeed. Default 1 if parallelism is unset; otherwise one success is enough, and no further Pods are started after it.',
     ),
     activeDeadlineSeconds: s.pointer(
       3,
@@ -105,29 +113,29 @@ export const jobSpec = s.object(
     podFailurePolicy: s.pointer(
       11,
       podFailurePolicy,
-      'What to do about certain failures. Unset: each counts towards backoffLimit.',
+      'Policy for failed Pods. Unset: each failure counts toward backoffLimit.',
     ),
     successPolicy: s.pointer(
       16,
       successPolicy,
-      'When an indexed job is a success before every index is. Cannot be changed.',
+      'Criteria by which an indexed job succeeds before all indexes have succeeded. Immutable.',
     ),
     backoffLimit: s.pointer(
       7,
       s.int32(),
-      'How many failed Pods there may be before the job fails. Default 6, or 2147483647 with backoffLimitPerIndex.',
+      'Number of failed Pods before the job fails. Default 6, or 2147483647 with backoffLimitPerIndex.',
     ),
     backoffLimitPerIndex: s.pointer(
       12,
       s.int32(),
-      'How many failed Pods each index may have before it fails. Needs completionMode Indexed and restartPolicy Never. Cannot be changed.',
+      'Number of failed Pods of an index before the index fails. Requires completionMode Indexed and restartPolicy Never. Immutable.',
     ),
     maxFailedIndexes: s.pointer(
       13,
       s.int32(),
-      'How many indexes may fail before the job does at once. Unset: all are tried. Needs backoffLimitPerIndex.',
+      'Maximum number of failed indexes; if it is exceeded, the job fails at once. Unset: all indexes are run. Requires backoffLimitPerIndex.',
     ),
-    selector: s.pointer(4, labelSelector, 'Which Pods belong to it, by label. Leave it to the server.'),
+    selector: s.pointer(4, labelSelector, 'Label selector of the Pods of the job. Normally set by the server.'),
     manualSelector: s.pointer(
       5,
       s.boolean(),
@@ -137,7 +145,7 @@ export const jobSpec = s.object(
     ttlSecondsAfterFinished: s.pointer(
       8,
       s.int32(),
-      'Seconds a finished job is kept before it is deleted; 0 deletes at once. Unset: for good.',
+      'Time to live of a finished job in seconds; 0 deletes it at once. Unset: it is kept.',
     ),
     completionMode: s.pointer(
       9,
@@ -152,12 +160,12 @@ export const jobSpec = s.object(
     podReplacementPolicy: s.pointer(
       14,
       s.oneOf('v1.PodReplacementPolicy', ['TerminatingOrFailed', 'Failed']),
-      'When a Pod is replaced: TerminatingOrFailed (the default) as soon as it goes, Failed only once it is gone, the default with podFailurePolicy.',
+      'Time at which a Pod is replaced: TerminatingOrFailed (the default) as soon as it is terminating, Failed only after it has failed; the latter is the default with podFailurePolicy.',
     ),
     managedBy: s.pointer(
       15,
       s.string(),
-      'Who runs the job, a name such as example.com/queue. Unset: kubernetes.io/job-controller. Cannot be changed.',
+      'Name of the controller of the job, for example example.com/queue. Unset: kubernetes.io/job-controller. Immutable.',
     ),
   },
 );
@@ -170,8 +178,8 @@ export const jobCondition = s.object('io.k8s.api.batch.v1.JobCondition', 'A cond
     'Complete, Failed, Suspended, FailureTarget or SuccessCriteriaMet; the last two come while Pods are still being stopped.',
   ),
   status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
-  lastProbeTime: s.optional(3, s.time(), 'When it was last looked at.'),
-  lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+  lastProbeTime: s.optional(3, s.time(), 'Time at which the condition was last probed.'),
+  lastTransitionTime: s.optional(4, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(5, s.string(), 'Machine-readable reason, such as BackoffLimitExceeded or DeadlineExceeded.'),
   message: s.optional(6, s.string(), 'Human-readable message with details.'),
 });
@@ -187,21 +195,25 @@ export const uncountedTerminatedPods = s.object(
 );
 export type UncountedTerminatedPods = s.TypeOf<typeof uncountedTerminatedPods>;
 
-export const jobStatus = s.object('io.k8s.api.batch.v1.JobStatus', 'How far a job is.', {
+export const jobStatus = s.object('io.k8s.api.batch.v1.JobStatus', 'Status of a job.', {
   conditions: s.optional(
     1,
     s.atomicList(jobCondition),
-    'Whether it has ended, is suspended, or is about to end. Complete and Failed are final.',
+    'Conditions, for example Suspended, Complete and Failed. Complete and Failed are final.',
     { patchStrategy: 'merge', patchMergeKey: 'type' },
   ),
-  startTime: s.pointer(2, s.time(), 'When the controller first observed the job, or when it was last resumed.'),
-  completionTime: s.pointer(3, s.time(), 'When it succeeded. Not set if it failed.'),
+  startTime: s.pointer(
+    2,
+    s.time(),
+    'Time at which the controller first observed the job, or at which it was last resumed.',
+  ),
+  completionTime: s.pointer(3, s.time(), 'Time at which the job succeeded. Unset if it failed.'),
   active: s.optional(4, s.int32(), 'Pods that are waiting or running and not being deleted.'),
   succeeded: s.optional(5, s.int32(), 'Pods that succeeded.'),
   failed: s.optional(6, s.int32(), 'Pods that failed.'),
   terminating: s.pointer(11, s.int32(), 'Pods that are being deleted and have not ended yet.'),
   completedIndexes: s.optional(7, s.string(), 'Indexes that succeeded, such as 0,2-4.'),
-  failedIndexes: s.pointer(10, s.string(), 'Indexes that failed for good, with backoffLimitPerIndex.'),
+  failedIndexes: s.pointer(10, s.string(), 'Failed indexes, with backoffLimitPerIndex.'),
   uncountedTerminatedPods: s.pointer(8, uncountedTerminatedPods, 'Pods that ended and are about to be counted.'),
   ready: s.pointer(9, s.int32(), 'Active Pods that are ready.'),
 });
@@ -216,8 +228,8 @@ export const job = kind('io.k8s.api.batch.v1.Job', 'Runs Pods until enough of th
   categories: ['all'],
   subresources: ['status'],
   fields: {
-    spec: s.optional(2, jobSpec, 'What to do.'),
-    status: s.optional(3, jobStatus, 'How far it is.'),
+    spec: s.optional(2, jobSpec, 'Specification of the job.'),
+    status: s.optional(3, jobStatus, 'Status of the job.'),
   },
 });
 export type Job = s.TypeOf<typeof job>;

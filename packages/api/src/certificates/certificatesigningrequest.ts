@@ -3,18 +3,18 @@ import { kind } from '../meta/kind.ts';
 
 export const certificateSigningRequestSpec = s.object(
   'io.k8s.api.certificates.v1.CertificateSigningRequestSpec',
-  'The certificate that is asked for. Cannot be changed.',
+  'Requested certificate. Immutable.',
   {
     request: s.required(1, s.bytes(), 'The PKCS#10 request, in PEM.', { listType: 'atomic' }),
     signerName: s.required(
       7,
       s.string(),
-      'Who is to sign, such as kubernetes.io/kube-apiserver-client or example.com/my-signer.',
+      'Name of the signer, for example kubernetes.io/kube-apiserver-client or example.com/my-signer.',
     ),
     expirationSeconds: s.pointer(
       8,
       s.int32(),
-      'How long it is to be good for; at least 600. The signer may decide otherwise, and says so in the certificate.',
+      'Requested lifetime of the certificate in seconds; at least 600. The signer may choose another one, which is in the certificate.',
     ),
     usages: s.optional(
       5,
@@ -45,15 +45,15 @@ export const certificateSigningRequestSpec = s.object(
           'netscape sgc',
         ]),
       ),
-      'What the key may be used for, such as digital signature and client auth. Signers differ in what they allow.',
+      'Permitted usages of the key, for example digital signature and client auth. Signers differ in the usages that they allow.',
     ),
-    username: s.optional(2, s.string(), 'Who asked. Filled in by the server.'),
-    uid: s.optional(3, s.string(), 'The uid of who asked. Filled in by the server.'),
-    groups: s.optional(4, s.atomicList(s.string()), 'The groups of who asked. Filled in by the server.'),
+    username: s.optional(2, s.string(), 'Name of the requesting user. Set by the server.'),
+    uid: s.optional(3, s.string(), 'UID of the requesting user. Set by the server.'),
+    groups: s.optional(4, s.atomicList(s.string()), 'Groups of the requesting user. Set by the server.'),
     extra: s.optional(
       6,
       s.map(s.list(s.string(), { goType: 'v1.ExtraValue' })),
-      'What else is known of who asked. Filled in by the server.',
+      'Additional information about the requesting user. Set by the server.',
     ),
   },
 );
@@ -61,12 +61,12 @@ export type CertificateSigningRequestSpec = s.TypeOf<typeof certificateSigningRe
 
 export const certificateSigningRequestCondition = s.object(
   'io.k8s.api.certificates.v1.CertificateSigningRequestCondition',
-  'What was decided about a request.',
+  'Decision about a request.',
   {
     type: s.required(
       1,
       s.string({ goType: 'v1.RequestConditionType' }),
-      'Approved, Denied or Failed. Approved and Denied exclude each other, and none is ever taken back.',
+      'Type: Approved, Denied or Failed. Approved and Denied exclude each other, and no condition can be removed.',
     ),
     status: s.required(
       6,
@@ -75,25 +75,25 @@ export const certificateSigningRequestCondition = s.object(
     ),
     reason: s.optional(2, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(3, s.string(), 'Human-readable message with details.'),
-    lastUpdateTime: s.optional(4, s.time(), 'When the condition was last written.'),
-    lastTransitionTime: s.optional(5, s.time(), 'When the status last changed.'),
+    lastUpdateTime: s.optional(4, s.time(), 'Time at which the condition was last updated.'),
+    lastTransitionTime: s.optional(5, s.time(), 'Time at which the status of the condition last changed.'),
   },
 );
 export type CertificateSigningRequestCondition = s.TypeOf<typeof certificateSigningRequestCondition>;
 
 export const certificateSigningRequestStatus = s.object(
   'io.k8s.api.certificates.v1.CertificateSigningRequestStatus',
-  'What became of a request.',
+  'Status of a request: decision and certificate.',
   {
     conditions: s.optional(
       1,
       s.listMap(certificateSigningRequestCondition, ['type']),
-      'What was decided. Approval and denial are written through the approval subresource.',
+      'Conditions: Approved, Denied and Failed. Approval and denial are written through the approval subresource.',
     ),
     certificate: s.optional(
       2,
       s.bytes(),
-      'The certificate and those above it, in PEM, once it is signed. Cannot be changed then.',
+      'Issued certificate and its intermediate certificates, in PEM. Immutable once set.',
       { listType: 'atomic' },
     ),
   },
@@ -112,8 +112,8 @@ export const certificateSigningRequest = kind(
     shortNames: ['csr'],
     subresources: ['approval', 'status'],
     fields: {
-      spec: s.required(2, certificateSigningRequestSpec, 'What is asked for.'),
-      status: s.optional(3, certificateSigningRequestStatus, 'What became of it.'),
+      spec: s.required(2, certificateSigningRequestSpec, 'Specification: the request, the signer and the usages.'),
+      status: s.optional(3, certificateSigningRequestStatus, 'Status: decision and certificate.'),
     },
   },
 );

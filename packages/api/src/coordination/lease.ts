@@ -3,14 +3,18 @@ import { kind } from '../meta/kind.ts';
 
 export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', 'The holder of a lease, and its duration.', {
   holderIdentity: s.pointer(1, s.string(), 'Identity of the holder; empty if the lease is not held.'),
-  leaseDurationSeconds: s.pointer(2, s.int32(), 'Seconds it is held without being renewed.'),
-  acquireTime: s.pointer(3, s.microTime(), 'When the holder got it.'),
-  renewTime: s.pointer(4, s.microTime(), 'When the holder last renewed it.'),
-  leaseTransitions: s.pointer(5, s.int32(), 'How often it has changed hands.'),
+  leaseDurationSeconds: s.pointer(
+    2,
+    s.int32(),
+    'Duration of the lease in seconds: the time until a lease that is not renewed expires.',
+  ),
+  acquireTime: s.pointer(3, s.microTime(), 'Time at which the holder acquired the lease.'),
+  renewTime: s.pointer(4, s.microTime(), 'Time at which the holder last renewed the lease.'),
+  leaseTransitions: s.pointer(5, s.int32(), 'Number of transitions between holders.'),
   strategy: s.pointer(
     6,
     s.string({ goType: 'v1.CoordinatedLeaseStrategy' }),
-    'How a leader is chosen for it, such as OldestEmulationVersion. Of alpha quality, behind a feature gate.',
+    'Strategy of the leader election, for example OldestEmulationVersion. Alpha, behind a feature gate.',
   ),
   preferredHolder: s.pointer(7, s.string(), 'Preferred next holder of the lease. Needs strategy.'),
 });

@@ -13,7 +13,7 @@ export const binding = kind(
     scope: 'Namespaced',
     verbs: ['create'],
     fields: {
-      target: s.required(2, objectReference, 'The node the Pod is to run on.'),
+      target: s.required(2, objectReference, 'Node on which the Pod is placed.'),
     },
   },
 );

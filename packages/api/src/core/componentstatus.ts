@@ -8,22 +8,22 @@ export const componentCondition = s.object(
     type: s.required(
       1,
       s.string({ goType: 'v1.ComponentConditionType' }),
-      'What was asked; Healthy is the only question there is.',
+      'Type of the condition; Healthy is the only one.',
     ),
     status: s.required(
       2,
       s.string({ goType: 'v1.ConditionStatus' }),
       'The answer: True for healthy, False for not, Unknown if none came.',
     ),
-    message: s.optional(3, s.string(), 'What the component answered, such as ok.'),
-    error: s.optional(4, s.string(), 'Why the component could not be asked.'),
+    message: s.optional(3, s.string(), 'Response of the component, for example ok.'),
+    error: s.optional(4, s.string(), 'Error that prevented the health check.'),
   },
 );
 export type ComponentCondition = s.TypeOf<typeof componentCondition>;
 
 export const componentStatus = kind(
   'io.k8s.api.core.v1.ComponentStatus',
-  'The health of a part of the control plane, asked for when it is read. Deprecated: ask the component itself.',
+  'Health of a component of the control plane, checked when the object is read. Deprecated: use the health endpoints of the component.',
   {
     group: '',
     version: 'v1',
@@ -33,7 +33,7 @@ export const componentStatus = kind(
     shortNames: ['cs'],
     verbs: ['get', 'list'],
     fields: {
-      conditions: s.optional(2, s.listMap(componentCondition, ['type']), 'What was found out about the component.', {
+      conditions: s.optional(2, s.listMap(componentCondition, ['type']), 'Conditions of the component.', {
         patchStrategy: 'merge',
         patchMergeKey: 'type',
       }),

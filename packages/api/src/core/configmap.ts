@@ -15,7 +15,7 @@ export const configMap = kind(
       immutable: s.pointer(
         4,
         s.boolean(),
-        'If true, the data can never be changed again, only metadata be changed or the object deleted; nodes then stop watching it. Cannot be turned back.',
+        'Immutable data: only the metadata can be changed, and the object can be deleted; nodes stop watching it. Cannot be reset to false.',
       ),
       data: s.optional(
         2,
@@ -25,7 +25,7 @@ export const configMap = kind(
       binaryData: s.optional(
         3,
         s.map(s.bytes()),
-        'Bytes by key, in base64, for what is not UTF-8 text. All data together may have 1 MiB.',
+        'Binary data by key, in base64, for data that is not UTF-8. All data together are limited to 1 MiB.',
       ),
     },
   },

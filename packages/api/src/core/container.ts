@@ -28,20 +28,20 @@ export type ContainerPort = s.TypeOf<typeof containerPort>;
 
 export const configMapEnvSource = s.object(
   'io.k8s.api.core.v1.ConfigMapEnvSource',
-  'Every key of a ConfigMap as an environment variable.',
+  'Environment variables from all keys of a ConfigMap.',
   {
     localObjectReference: s.inline(1, localObjectReference),
-    optional: s.pointer(2, s.boolean(), 'Whether the ConfigMap may be missing. Default false: the container waits.'),
+    optional: s.pointer(2, s.boolean(), 'Missing ConfigMaps are permitted. Default false: the container waits.'),
   },
 );
 export type ConfigMapEnvSource = s.TypeOf<typeof configMapEnvSource>;
 
 export const secretEnvSource = s.object(
   'io.k8s.api.core.v1.SecretEnvSource',
-  'Every key of a Secret as an environment variable.',
+  'Environment variables from all keys of a Secret.',
   {
     localObjectReference: s.inline(1, localObjectReference),
-    optional: s.pointer(2, s.boolean(), 'Whether the Secret may be missing. Default false: the container waits.'),
+    optional: s.pointer(2, s.boolean(), 'Missing Secrets are permitted. Default false: the container waits.'),
   },
 );
 export type SecretEnvSource = s.TypeOf<typeof secretEnvSource>;
@@ -50,16 +50,16 @@ export const envFromSource = s.object(
   'io.k8s.api.core.v1.EnvFromSource',
   'Environment variables from the keys of a ConfigMap or a Secret.',
   {
-    prefix: s.optional(1, s.string(), 'Put before each key to make the name of its variable.'),
-    configMapRef: s.pointer(2, configMapEnvSource, 'The ConfigMap to take keys from.'),
-    secretRef: s.pointer(3, secretEnvSource, 'The Secret to take keys from.'),
+    prefix: s.optional(1, s.string(), 'Prefix of the names of the variables.'),
+    configMapRef: s.pointer(2, configMapEnvSource, 'ConfigMap with the keys.'),
+    secretRef: s.pointer(3, secretEnvSource, 'Secret with the keys.'),
   },
 );
 export type EnvFromSource = s.TypeOf<typeof envFromSource>;
 
 export const envVarSource = s.object(
   'io.k8s.api.core.v1.EnvVarSource',
-  'Where the value of an environment variable comes from; exactly one.',
+  'Source of the value of an environment variable; exactly one.',
   {
     fieldRef: s.pointer(
       1,
@@ -78,35 +78,35 @@ export const envVar = s.object('io.k8s.api.core.v1.EnvVar', 'An environment vari
   value: s.optional(
     2,
     s.string(),
-    'Its value. $(NAME) stands for a variable set before it, $$ for a single $. Default empty.',
+    'Value of the variable. $(NAME) is replaced by a variable that is defined earlier, $$ by a single $. Default empty.',
   ),
-  valueFrom: s.pointer(3, envVarSource, 'Where to get the value from. Not together with value.'),
+  valueFrom: s.pointer(3, envVarSource, 'Source of the value. Excludes value.'),
 });
 export type EnvVar = s.TypeOf<typeof envVar>;
 
 export const containerResizePolicy = s.object(
   'io.k8s.api.core.v1.ContainerResizePolicy',
-  'What changing a resource of a running container does to it.',
+  'Policy for resizing a resource of a running container.',
   {
-    resourceName: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'Which resource: cpu or memory.'),
+    resourceName: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'Name of the resource: cpu or memory.'),
     restartPolicy: s.required(
       2,
       s.string({ goType: 'v1.ResourceResizeRestartPolicy' }),
-      'NotRequired (the default) changes it while the container runs, if possible; RestartContainer restarts it.',
+      'Policy: NotRequired (the default) resizes the running container, if possible; RestartContainer restarts the container.',
     ),
   },
 );
 export type ContainerResizePolicy = s.TypeOf<typeof containerResizePolicy>;
 
-export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', 'Where a volume appears in a container.', {
+export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', 'Mount of a volume in a container.', {
   name: s.required(1, s.string(), 'Name of a volume of the Pod.'),
-  readOnly: s.optional(2, s.boolean(), 'Mount it read-only. Default false.'),
+  readOnly: s.optional(2, s.boolean(), 'Read-only mount. Default false.'),
   recursiveReadOnly: s.pointer(
     7,
     s.string({ goType: 'v1.RecursiveReadOnlyMode' }),
-    'Whether mounts within it are read-only too: Disabled (the default), IfPossible or Enabled. Needs readOnly.',
+    'Recursive read-only mounts: Disabled (the default), IfPossible or Enabled. Requires readOnly.',
   ),
-  mountPath: s.required(3, s.string(), 'Where it appears in the container; without a colon.'),
+  mountPath: s.required(3, s.string(), 'Path of the mount in the container; without a colon.'),
   subPath: s.optional(
     4,
     s.string(),
@@ -115,12 +115,12 @@ export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', 'Where a v
   mountPropagation: s.pointer(
     5,
     s.oneOf('v1.MountPropagationMode', ['None', 'HostToContainer', 'Bidirectional']),
-    'Whether later mounts pass between node and container: None (the default), HostToContainer or Bidirectional, which needs a privileged container.',
+    'Propagation of later mounts between node and container: None (the default), HostToContainer or Bidirectional, which requires a privileged container.',
   ),
   subPathExpr: s.optional(
     6,
     s.string(),
-    'As subPath, with $(NAME) standing for environment variables of the container. Not together with subPath.',
+    'Path in the volume to mount, in which $(NAME) is replaced by an environment variable. Excludes subPath.',
   ),
 });
 export type VolumeMount = s.TypeOf<typeof volumeMount>;
@@ -130,7 +130,7 @@ export const volumeDevice = s.object(
   'A volume a container gets as a raw block device.',
   {
     name: s.required(1, s.string(), 'Name of a volume of the Pod whose claim has volumeMode Block.'),
-    devicePath: s.required(2, s.string(), 'Where the device appears in the container.'),
+    devicePath: s.required(2, s.string(), 'Path of the device in the container.'),
   },
 );
 export type VolumeDevice = s.TypeOf<typeof volumeDevice>;
@@ -140,69 +140,78 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
   image: s.optional(
     2,
     s.string(),
-    'The image it runs. May be changed while the Pod runs, which restarts the container.',
+    'Image of the container. Mutable in a running Pod, where a change restarts the container.',
   ),
   command: s.optional(
     3,
     s.atomicList(s.string()),
-    "What to execute instead of the image's entry point; not in a shell. $(NAME) stands for an environment variable, $$ for a single $.",
+    'Command that replaces the entry point of the image; not run in a shell. $(NAME) is replaced by an environment variable, $$ by a single $.',
   ),
   args: s.optional(
     4,
     s.atomicList(s.string()),
-    'Arguments for it, instead of those of the image. $(NAME) stands for an environment variable, $$ for a single $.',
+    'Arguments that replace those of the image. $(NAME) is replaced by an environment variable, $$ by a single $.',
   ),
-  workingDir: s.optional(5, s.string(), 'Directory it starts in; that of the image by default.'),
-  ports: s.optional(6, s.listMap(containerPort, ['containerPort', 'protocol']), 'Ports it listens on.', {
-    patchStrategy: 'merge',
-    patchMergeKey: 'containerPort',
-  }),
+  workingDir: s.optional(5, s.string(), 'Working directory; by default that of the image.'),
+  ports: s.optional(
+    6,
+    s.listMap(containerPort, ['containerPort', 'protocol']),
+    'Ports of the container, for information.',
+    {
+      patchStrategy: 'merge',
+      patchMergeKey: 'containerPort',
+    },
+  ),
   envFrom: s.optional(
     19,
     s.atomicList(envFromSource),
     'Whole ConfigMaps and Secrets as environment variables; later ones win, and env wins over all.',
   ),
-  env: s.optional(7, s.listMap(envVar, ['name']), 'Environment variables, one by one.', {
+  env: s.optional(7, s.listMap(envVar, ['name']), 'Environment variables.', {
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
   resources: s.optional(
     8,
     resourceRequirements,
-    'What it needs, and what it may not exceed. Resized through the resize subresource.',
+    'Resource requests and limits. Changed through the resize subresource.',
   ),
   resizePolicy: s.optional(
     23,
     s.atomicList(containerResizePolicy),
-    'What changing its resources does to it while it runs.',
+    'Policies for resizing resources of the running container.',
   ),
   restartPolicy: s.pointer(
     24,
     s.string({ goType: 'v1.ContainerRestartPolicy' }),
     'Always makes an init container a sidecar: it keeps running beside those after it. For init containers only.',
   ),
-  volumeMounts: s.optional(9, s.listMap(volumeMount, ['mountPath']), 'Where it sees the volumes of the Pod.', {
+  volumeMounts: s.optional(9, s.listMap(volumeMount, ['mountPath']), 'Mounts of the volumes of the Pod.', {
     patchStrategy: 'merge',
     patchMergeKey: 'mountPath',
   }),
   volumeDevices: s.optional(
     21,
     s.listMap(volumeDevice, ['devicePath']),
-    'Which volumes it gets as raw block devices.',
+    'Volumes that the container uses as raw block devices.',
     { patchStrategy: 'merge', patchMergeKey: 'devicePath' },
   ),
-  livenessProbe: s.pointer(10, probe, 'Restarts the container when it fails. Unset: it counts as alive while it runs.'),
+  livenessProbe: s.pointer(
+    10,
+    probe,
+    'Liveness probe: the container is restarted when it fails. Unset: the container is alive while it runs.',
+  ),
   readinessProbe: s.pointer(
     11,
     probe,
-    'Takes the Pod out of Services while it fails. Unset: it counts as ready once it runs.',
+    'Readiness probe: the Pod is removed from Services while it fails. Unset: the container is ready when it runs.',
   ),
   startupProbe: s.pointer(
     22,
     probe,
-    'Puts off the other probes until it succeeds, and restarts the container if it does not.',
+    'Startup probe: the other probes begin when it has succeeded; the container is restarted if it fails.',
   ),
-  lifecycle: s.pointer(12, lifecycle, 'What is done as it starts and stops.'),
+  lifecycle: s.pointer(12, lifecycle, 'Actions at the start and the stop of the container.'),
   terminationMessagePath: s.optional(
     13,
     s.string(),
@@ -211,41 +220,41 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
   terminationMessagePolicy: s.optional(
     20,
     s.oneOf('v1.TerminationMessagePolicy', ['File', 'FallbackToLogsOnError']),
-    'File (the default) takes that file; FallbackToLogsOnError takes the end of the log if the file is empty and it failed.',
+    'Source of the termination message: File (the default); FallbackToLogsOnError uses the end of the log if the file is empty and the container failed.',
   ),
   imagePullPolicy: s.optional(
     14,
     s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']),
-    'Always, Never or IfNotPresent. Default: Always for tag latest or none, else IfNotPresent.',
+    'Pull policy: Always, Never or IfNotPresent. Default: Always for the tag latest or no tag, otherwise IfNotPresent.',
   ),
-  securityContext: s.pointer(15, securityContext, 'What it may do.'),
+  securityContext: s.pointer(15, securityContext, 'Security options of the container.'),
   stdin: s.optional(16, s.boolean(), 'Keep its standard input open. Default false.'),
   stdinOnce: s.optional(
     17,
     s.boolean(),
-    'Close its standard input after the first client that attached has gone. Default false.',
+    'Closes the standard input when the first attached client disconnects. Default false.',
   ),
-  tty: s.optional(18, s.boolean(), 'Give it a terminal; needs stdin. Default false.'),
+  tty: s.optional(18, s.boolean(), 'Allocates a terminal; requires stdin. Default false.'),
 });
 export type Container = s.TypeOf<typeof container>;
 
 export const ephemeralContainerCommon = s.object(
   'io.k8s.api.core.v1.EphemeralContainerCommon',
-  'What an ephemeral container has in common with others. Much of it is there for that only, and may not be set.',
+  'Fields that an ephemeral container has in common with others. Many of them must not be set.',
   {
     name: s.required(1, s.string(), 'Name of the container, unique among all containers of the Pod.'),
-    image: s.optional(2, s.string(), 'The image it runs.'),
+    image: s.optional(2, s.string(), 'Image of the container.'),
     command: s.optional(
       3,
       s.atomicList(s.string()),
-      "What to execute instead of the image's entry point; not in a shell. $(NAME) stands for an environment variable.",
+      'Command that replaces the entry point of the image; not run in a shell. $(NAME) is replaced by an environment variable.',
     ),
     args: s.optional(
       4,
       s.atomicList(s.string()),
-      'Arguments for it, instead of those of the image. $(NAME) stands for an environment variable.',
+      'Arguments that replace those of the image. $(NAME) is replaced by an environment variable.',
     ),
-    workingDir: s.optional(5, s.string(), 'Directory it starts in; that of the image by default.'),
+    workingDir: s.optional(5, s.string(), 'Working directory; by default that of the image.'),
     ports: s.optional(
       6,
       s.listMap(containerPort, ['containerPort', 'protocol']),
@@ -253,7 +262,7 @@ export const ephemeralContainerCommon = s.object(
       { patchStrategy: 'merge', patchMergeKey: 'containerPort' },
     ),
     envFrom: s.optional(19, s.atomicList(envFromSource), 'Whole ConfigMaps and Secrets as environment variables.'),
-    env: s.optional(7, s.listMap(envVar, ['name']), 'Environment variables, one by one.', {
+    env: s.optional(7, s.listMap(envVar, ['name']), 'Environment variables.', {
       patchStrategy: 'merge',
       patchMergeKey: 'name',
     }),
@@ -271,13 +280,13 @@ export const ephemeralContainerCommon = s.object(
     volumeMounts: s.optional(
       9,
       s.listMap(volumeMount, ['mountPath']),
-      'Where it sees the volumes of the Pod; without subPath.',
+      'Mounts of the volumes of the Pod; without subPath.',
       { patchStrategy: 'merge', patchMergeKey: 'mountPath' },
     ),
     volumeDevices: s.optional(
       21,
       s.listMap(volumeDevice, ['devicePath']),
-      'Which volumes it gets as raw block devices.',
+      'Volumes that the container uses as raw block devices.',
       { patchStrategy: 'merge', patchMergeKey: 'devicePath' },
     ),
     livenessProbe: s.pointer(10, probe, 'Not allowed: an ephemeral container is not probed for life.'),
@@ -292,34 +301,34 @@ export const ephemeralContainerCommon = s.object(
     terminationMessagePolicy: s.optional(
       20,
       s.oneOf('v1.TerminationMessagePolicy', ['File', 'FallbackToLogsOnError']),
-      'File (the default) takes that file; FallbackToLogsOnError takes the end of the log if the file is empty and it failed.',
+      'Source of the termination message: File (the default); FallbackToLogsOnError uses the end of the log if the file is empty and the container failed.',
     ),
     imagePullPolicy: s.optional(
       14,
       s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']),
-      'Always, Never or IfNotPresent. Default: Always for tag latest or none, else IfNotPresent.',
+      'Pull policy: Always, Never or IfNotPresent. Default: Always for the tag latest or no tag, otherwise IfNotPresent.',
     ),
-    securityContext: s.pointer(15, securityContext, 'What it may do.'),
+    securityContext: s.pointer(15, securityContext, 'Security options of the container.'),
     stdin: s.optional(16, s.boolean(), 'Keep its standard input open. Default false.'),
     stdinOnce: s.optional(
       17,
       s.boolean(),
-      'Close its standard input after the first client that attached has gone. Default false.',
+      'Closes the standard input when the first attached client disconnects. Default false.',
     ),
-    tty: s.optional(18, s.boolean(), 'Give it a terminal; needs stdin. Default false.'),
+    tty: s.optional(18, s.boolean(), 'Allocates a terminal; requires stdin. Default false.'),
   },
 );
 export type EphemeralContainerCommon = s.TypeOf<typeof ephemeralContainerCommon>;
 
 export const ephemeralContainer = s.object(
   'io.k8s.api.core.v1.EphemeralContainer',
-  'A container added to a running Pod to look at it. It can neither be changed nor removed.',
+  'Container that is added to a running Pod for debugging. It can be neither changed nor removed.',
   {
     ephemeralContainerCommon: s.inline(1, ephemeralContainerCommon),
     targetContainerName: s.optional(
       2,
       s.string(),
-      "The container whose processes it sees, if the runtime can do that. Unset: its own, or the Pod's if shared.",
+      'Container whose process namespace is used, if the runtime supports it. Unset: the own namespace, or that of the Pod if shared.',
     ),
   },
 );

@@ -9,7 +9,7 @@ export const endpointAddress = s.object(
     ip: s.required(1, s.string(), 'The address; not one of loopback, link-local or link-local multicast.'),
     hostname: s.optional(3, s.string(), 'The name the address has in the DNS below the Service.'),
     nodeName: s.pointer(4, s.string(), 'The node the address is on.'),
-    targetRef: s.pointer(2, objectReference, 'What answers at the address, usually a Pod.'),
+    targetRef: s.pointer(2, objectReference, 'Object behind the address, usually a Pod.'),
   },
   { mapType: 'atomic' },
 );
@@ -34,13 +34,13 @@ export type EndpointPort = s.TypeOf<typeof endpointPort>;
 
 export const endpointSubset = s.object(
   'io.k8s.api.core.v1.EndpointSubset',
-  'Addresses that answer on the same ports; every address is taken with every port.',
+  'Addresses with common ports; the endpoints are all combinations of addresses and ports.',
   {
     addresses: s.optional(1, s.atomicList(endpointAddress), 'Addresses that are ready for traffic.'),
     notReadyAddresses: s.optional(
       2,
       s.atomicList(endpointAddress),
-      'Addresses that get no traffic, because what is there starts or fails its readiness probe.',
+      'Addresses that receive no traffic, because their Pods are not ready.',
     ),
     ports: s.optional(3, s.atomicList(endpointPort), 'The ports at these addresses.'),
   },
@@ -58,7 +58,7 @@ export const endpoints = kind(
     scope: 'Namespaced',
     shortNames: ['ep'],
     fields: {
-      subsets: s.optional(2, s.atomicList(endpointSubset), 'All addresses, grouped by the ports they answer on.'),
+      subsets: s.optional(2, s.atomicList(endpointSubset), 'Addresses of the endpoints, grouped by their ports.'),
     },
   },
 );

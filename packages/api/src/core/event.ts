@@ -4,9 +4,9 @@ import { objectMeta } from '../meta/object-meta.ts';
 import { eventSource } from './event-source.ts';
 import { objectReference } from './reference.ts';
 
-export const eventSeries = s.object('io.k8s.api.core.v1.EventSeries', 'How often an event has come again.', {
-  count: s.optional(1, s.int32(), 'How often it has happened in the series so far.'),
-  lastObservedTime: s.optional(2, s.microTime(), 'When it last happened.'),
+export const eventSeries = s.object('io.k8s.api.core.v1.EventSeries', 'Series of an event that occurred repeatedly.', {
+  count: s.optional(1, s.int32(), 'Number of occurrences in the series so far.'),
+  lastObservedTime: s.optional(2, s.microTime(), 'Time of the last occurrence.'),
 });
 export type EventSeries = s.TypeOf<typeof eventSeries>;
 
@@ -22,31 +22,32 @@ export const event = kind(
     shortNames: ['ev'],
     fields: {
       metadata: s.required(1, objectMeta, 'Name, labels and the other facts every object has.'),
-      involvedObject: s.required(2, objectReference, 'The object it happened to.'),
+      involvedObject: s.required(2, objectReference, 'Object of the event.'),
       reason: s.optional(3, s.string(), 'Machine-readable reason for the event, in CamelCase.'),
       message: s.optional(4, s.string(), 'Human-readable description of the event.'),
-      source: s.optional(
-        5,
-        eventSource,
-        'Who reported it. The newer reportingComponent and reportingInstance say the same.',
-      ),
-      firstTimestamp: s.optional(6, s.time(), 'When it first happened.'),
-      lastTimestamp: s.optional(7, s.time(), 'When it last happened.'),
-      count: s.optional(8, s.int32(), 'How often it has happened.'),
+      source: s.optional(5, eventSource, 'Reporting component. Replaced by reportingComponent and reportingInstance.'),
+      firstTimestamp: s.optional(6, s.time(), 'Time of the first occurrence.'),
+      lastTimestamp: s.optional(7, s.time(), 'Time of the last occurrence.'),
+      count: s.optional(8, s.int32(), 'Number of occurrences.'),
       type: s.optional(9, s.string(), 'Normal or Warning.'),
-      eventTime: s.optional(10, s.microTime(), 'When it first happened, to the microsecond.'),
-      series: s.pointer(11, eventSeries, 'How it repeats, if it does.'),
-      action: s.optional(12, s.string(), 'What was done, or failed, about the object.'),
-      related: s.pointer(13, objectReference, 'A second object that had part in it.'),
+      eventTime: s.optional(10, s.microTime(), 'Time of the first occurrence, in microseconds.'),
+      series: s.pointer(11, eventSeries, 'Series, if the event occurred repeatedly.'),
+      action: s.optional(12, s.string(), 'Action that was taken or that failed.'),
+      related: s.pointer(13, objectReference, 'Secondary object of the event.'),
       reportingComponent: s.optional(
         14,
         s.string(),
-        'The controller that reported it, such as kubernetes.io/kubelet.',
+        'Controller that reported the event, for example kubernetes.io/kubelet.',
         { omitEmpty: false },
       ),
-      reportingInstance: s.optional(15, s.string(), 'Which instance of the controller, such as kubelet-node-1.', {
-        omitEmpty: false,
-      }),
+      reportingInstance: s.optional(
+        15,
+        s.string(),
+        'Instance of the reporting controller, for example kubelet-node-1.',
+        {
+          omitEmpty: false,
+        },
+      ),
     },
   },
 );

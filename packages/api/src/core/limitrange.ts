@@ -2,13 +2,9 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
 export const limitRangeItem = s.object('io.k8s.api.core.v1.LimitRangeItem', 'Limits for one type of thing.', {
-  type: s.required(
-    1,
-    s.string({ goType: 'v1.LimitType' }),
-    'What is limited: Pod, Container or PersistentVolumeClaim.',
-  ),
-  max: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The most each may ask for, by resource.'),
-  min: s.optional(3, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The least each may ask for, by resource.'),
+  type: s.required(1, s.string({ goType: 'v1.LimitType' }), 'Limited type: Pod, Container or PersistentVolumeClaim.'),
+  max: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Maximum usage of each object, by resource.'),
+  min: s.optional(3, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Minimum usage of each object, by resource.'),
   default: s.optional(
     4,
     s.map(s.quantity(), { goType: 'v1.ResourceList' }),
@@ -22,13 +18,13 @@ export const limitRangeItem = s.object('io.k8s.api.core.v1.LimitRangeItem', 'Lim
   maxLimitRequestRatio: s.optional(
     6,
     s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-    'How many times its request a limit may be at most; both must then be given.',
+    'Maximum ratio of limit and request; requires both to be set.',
   ),
 });
 export type LimitRangeItem = s.TypeOf<typeof limitRangeItem>;
 
 export const limitRangeSpec = s.object('io.k8s.api.core.v1.LimitRangeSpec', 'The limits of a namespace.', {
-  limits: s.required(1, s.atomicList(limitRangeItem), 'One entry for each type of thing.'),
+  limits: s.required(1, s.atomicList(limitRangeItem), 'Limits, one entry for each type.'),
 });
 export type LimitRangeSpec = s.TypeOf<typeof limitRangeSpec>;
 

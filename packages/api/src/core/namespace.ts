@@ -17,36 +17,41 @@ export const namespaceCondition = s.object(
     type: s.required(
       1,
       s.string({ goType: 'v1.NamespaceConditionType' }),
-      'Such as NamespaceContentRemaining or NamespaceFinalizersRemaining: what still holds it.',
+      'Type of the condition, for example NamespaceContentRemaining or NamespaceFinalizersRemaining.',
     ),
     status: s.required(
       2,
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(4, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(6, s.string(), 'Human-readable message with the remaining objects and their number.'),
   },
 );
 export type NamespaceCondition = s.TypeOf<typeof namespaceCondition>;
 
-export const namespaceStatus = s.object('io.k8s.api.core.v1.NamespaceStatus', 'Where a namespace is in its life.', {
+export const namespaceStatus = s.object('io.k8s.api.core.v1.NamespaceStatus', 'Status of a namespace: its phase.', {
   phase: s.optional(
     1,
     s.oneOf('v1.NamespacePhase', ['Active', 'Terminating']),
-    'Active, or Terminating once it is being deleted, when nothing can be created in it.',
+    'Phase: Active, or Terminating while the namespace is being deleted and no objects can be created in it.',
   ),
-  conditions: s.optional(2, s.listMap(namespaceCondition, ['type']), 'What stands in the way of its deletion.', {
-    patchStrategy: 'merge',
-    patchMergeKey: 'type',
-  }),
+  conditions: s.optional(
+    2,
+    s.listMap(namespaceCondition, ['type']),
+    'Conditions that block the deletion of the namespace.',
+    {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    },
+  ),
 });
 export type NamespaceStatus = s.TypeOf<typeof namespaceStatus>;
 
 export const namespace = kind(
   'io.k8s.api.core.v1.Namespace',
-  'A scope for names. To delete it is to delete all that is in it.',
+  'Namespace is a scope of names. Deleting it deletes all objects in it.',
   {
     group: '',
     version: 'v1',
@@ -57,8 +62,8 @@ export const namespace = kind(
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     subresources: ['finalize', 'status'],
     fields: {
-      spec: s.optional(2, namespaceSpec, 'What must happen before it can vanish.'),
-      status: s.optional(3, namespaceStatus, 'Whether it is in use or about to go.'),
+      spec: s.optional(2, namespaceSpec, 'Specification: finalizers of the namespace.'),
+      status: s.optional(3, namespaceStatus, 'Status: phase of the namespace.'),
     },
   },
 );

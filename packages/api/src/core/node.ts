@@ -12,7 +12,7 @@ export const taint = s.object('io.k8s.api.core.v1.Taint', 'Keeps Pods off a node
   timeAdded: s.pointer(
     4,
     s.time(),
-    'When it was put on the node; set for NoExecute, where toleration times count from it.',
+    'Time at which the taint was added; set for NoExecute, where toleration times are counted from it.',
   ),
 });
 export type Taint = s.TypeOf<typeof taint>;
@@ -32,26 +32,30 @@ export type ConfigMapNodeConfigSource = s.TypeOf<typeof configMapNodeConfigSourc
 
 export const nodeConfigSource = s.object(
   'io.k8s.api.core.v1.NodeConfigSource',
-  'Where a kubelet was to get its settings from. No kubelet reads it any more.',
+  'Source of the kubelet configuration. No longer used by any kubelet.',
   {
     configMap: s.pointer(2, configMapNodeConfigSource, 'A ConfigMap with the settings.'),
   },
 );
 export type NodeConfigSource = s.TypeOf<typeof nodeConfigSource>;
 
-export const nodeSpec = s.object('io.k8s.api.core.v1.NodeSpec', 'What a node is to be.', {
-  podCIDR: s.optional(1, s.string(), 'The range addresses of its Pods are taken from. Once set it cannot be changed.'),
+export const nodeSpec = s.object('io.k8s.api.core.v1.NodeSpec', 'Specification of a node.', {
+  podCIDR: s.optional(1, s.string(), 'Range of the addresses of the Pods on the node. Immutable once set.'),
   podCIDRs: s.optional(7, s.set(s.string()), 'The same for two IP families; the first is podCIDR.', {
     patchStrategy: 'merge',
   }),
   providerID: s.optional(
     3,
     s.string(),
-    'What the cloud calls the machine, such as aws:///zone/i-0123. Once set it cannot be changed.',
+    'ID of the machine at the cloud provider, for example aws:///zone/i-0123. Immutable once set.',
   ),
-  unschedulable: s.optional(4, s.boolean(), 'Take no new Pods, as kubectl cordon does. Pods that run stay.'),
-  taints: s.optional(5, s.atomicList(taint), 'What keeps Pods off the node unless they tolerate it.'),
-  configSource: s.pointer(6, nodeConfigSource, 'Where the kubelet was to get its settings from. Of no effect.'),
+  unschedulable: s.optional(
+    4,
+    s.boolean(),
+    'Unschedulable: the node accepts no new Pods, as after kubectl cordon. Running Pods are not affected.',
+  ),
+  taints: s.optional(5, s.atomicList(taint), 'Taints, which keep Pods off the node unless the Pods tolerate them.'),
+  configSource: s.pointer(6, nodeConfigSource, 'Source of the kubelet configuration. Has no effect.'),
   externalID: s.optional(2, s.string(), 'An old name for the machine. Of no effect.'),
 });
 export type NodeSpec = s.TypeOf<typeof nodeSpec>;
@@ -67,14 +71,14 @@ export const nodeCondition = s.object('io.k8s.api.core.v1.NodeCondition', 'A con
     s.string({ goType: 'v1.ConditionStatus' }),
     'Status of the condition: True, False or Unknown. Unknown if the node has stopped sending heartbeats.',
   ),
-  lastHeartbeatTime: s.optional(3, s.time(), 'When the node last said so.'),
-  lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+  lastHeartbeatTime: s.optional(3, s.time(), 'Time of the last heartbeat of the node for this condition.'),
+  lastTransitionTime: s.optional(4, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(6, s.string(), 'Human-readable message with details.'),
 });
 export type NodeCondition = s.TypeOf<typeof nodeCondition>;
 
-export const nodeAddress = s.object('io.k8s.api.core.v1.NodeAddress', 'How to reach a node.', {
+export const nodeAddress = s.object('io.k8s.api.core.v1.NodeAddress', 'Address of a node.', {
   type: s.required(
     1,
     s.string({ goType: 'v1.NodeAddressType' }),
@@ -84,51 +88,55 @@ export const nodeAddress = s.object('io.k8s.api.core.v1.NodeAddress', 'How to re
 });
 export type NodeAddress = s.TypeOf<typeof nodeAddress>;
 
-export const daemonEndpoint = s.object('io.k8s.api.core.v1.DaemonEndpoint', 'Where a daemon of a node listens.', {
+export const daemonEndpoint = s.object('io.k8s.api.core.v1.DaemonEndpoint', 'Port of a daemon of a node.', {
   Port: s.required(1, s.int32(), 'The port number.'),
 });
 export type DaemonEndpoint = s.TypeOf<typeof daemonEndpoint>;
 
 export const nodeDaemonEndpoints = s.object(
   'io.k8s.api.core.v1.NodeDaemonEndpoints',
-  'Where the daemons of a node listen.',
+  'Ports of the daemons of a node.',
   {
     kubeletEndpoint: s.optional(
       1,
       daemonEndpoint,
-      'Where the kubelet serves logs, exec and metrics; 10250 by default.',
+      'Port at which the kubelet serves logs, exec and metrics; 10250 by default.',
     ),
   },
 );
 export type NodeDaemonEndpoints = s.TypeOf<typeof nodeDaemonEndpoints>;
 
 export const nodeSwapStatus = s.object('io.k8s.api.core.v1.NodeSwapStatus', 'The swap space of a node.', {
-  capacity: s.pointer(1, s.int64(), 'How much there is, in bytes.'),
+  capacity: s.pointer(1, s.int64(), 'Capacity of the swap space in bytes.'),
 });
 export type NodeSwapStatus = s.TypeOf<typeof nodeSwapStatus>;
 
-export const nodeSystemInfo = s.object('io.k8s.api.core.v1.NodeSystemInfo', 'What a node is made of.', {
-  machineID: s.required(1, s.string(), 'The ID the operating system gave the machine, from /etc/machine-id.'),
-  systemUUID: s.required(2, s.string(), 'The ID the hardware has.'),
-  bootID: s.required(3, s.string(), 'Changes with every start of the machine.'),
-  kernelVersion: s.required(4, s.string(), 'Version of the kernel, as uname -r prints it.'),
-  osImage: s.required(5, s.string(), 'Name of the operating system, from /etc/os-release.'),
-  containerRuntimeVersion: s.required(
-    6,
-    s.string(),
-    'Name and version of the container runtime, such as containerd://2.0.0.',
-  ),
-  kubeletVersion: s.required(7, s.string(), 'Version of the kubelet.'),
-  kubeProxyVersion: s.required(8, s.string(), 'Deprecated: repeats the version of the kubelet.'),
-  operatingSystem: s.required(9, s.string(), 'linux or windows.'),
-  architecture: s.required(10, s.string(), 'The processor, such as amd64 or arm64.'),
-  swap: s.pointer(11, nodeSwapStatus, 'The swap space of the machine.'),
-});
+export const nodeSystemInfo = s.object(
+  'io.k8s.api.core.v1.NodeSystemInfo',
+  'Versions and identifiers of the system of a node.',
+  {
+    machineID: s.required(1, s.string(), 'The ID the operating system gave the machine, from /etc/machine-id.'),
+    systemUUID: s.required(2, s.string(), 'The ID the hardware has.'),
+    bootID: s.required(3, s.string(), 'Changes with every start of the machine.'),
+    kernelVersion: s.required(4, s.string(), 'Version of the kernel, as uname -r prints it.'),
+    osImage: s.required(5, s.string(), 'Name of the operating system, from /etc/os-release.'),
+    containerRuntimeVersion: s.required(
+      6,
+      s.string(),
+      'Name and version of the container runtime, such as containerd://2.0.0.',
+    ),
+    kubeletVersion: s.required(7, s.string(), 'Version of the kubelet.'),
+    kubeProxyVersion: s.required(8, s.string(), 'Deprecated: repeats the version of the kubelet.'),
+    operatingSystem: s.required(9, s.string(), 'linux or windows.'),
+    architecture: s.required(10, s.string(), 'The processor, such as amd64 or arm64.'),
+    swap: s.pointer(11, nodeSwapStatus, 'The swap space of the machine.'),
+  },
+);
 export type NodeSystemInfo = s.TypeOf<typeof nodeSystemInfo>;
 
 export const containerImage = s.object('io.k8s.api.core.v1.ContainerImage', 'An image a node has.', {
-  names: s.optional(1, s.atomicList(s.string()), 'What it is called, with tag or with digest.', { omitEmpty: false }),
-  sizeBytes: s.optional(2, s.int64(), 'How much room it takes, in bytes.'),
+  names: s.optional(1, s.atomicList(s.string()), 'Names of the image, with tag or digest.', { omitEmpty: false }),
+  sizeBytes: s.optional(2, s.int64(), 'Size of the image in bytes.'),
 });
 export type ContainerImage = s.TypeOf<typeof containerImage>;
 
@@ -138,28 +146,28 @@ export const attachedVolume = s.object('io.k8s.api.core.v1.AttachedVolume', 'A v
     s.string({ goType: 'v1.UniqueVolumeName' }),
     'A name for the volume that is unique in the cluster.',
   ),
-  devicePath: s.required(2, s.string(), 'Where the node finds the device.'),
+  devicePath: s.required(2, s.string(), 'Path of the device on the node.'),
 });
 export type AttachedVolume = s.TypeOf<typeof attachedVolume>;
 
 export const nodeConfigStatus = s.object(
   'io.k8s.api.core.v1.NodeConfigStatus',
-  'What became of the settings a node was given. No longer written.',
+  'Status of the configuration of a node. No longer written.',
   {
     assigned: s.pointer(1, nodeConfigSource, 'The settings the kubelet was to try next.'),
     active: s.pointer(2, nodeConfigSource, 'The settings the kubelet used.'),
-    lastKnownGood: s.pointer(3, nodeConfigSource, 'The settings to go back to if those failed.'),
-    error: s.optional(4, s.string(), 'What was wrong with the settings.'),
+    lastKnownGood: s.pointer(3, nodeConfigSource, 'Last known good configuration, used if the assigned one fails.'),
+    error: s.optional(4, s.string(), 'Error of the configuration.'),
   },
 );
 export type NodeConfigStatus = s.TypeOf<typeof nodeConfigStatus>;
 
 export const nodeRuntimeHandlerFeatures = s.object(
   'io.k8s.api.core.v1.NodeRuntimeHandlerFeatures',
-  'What a runtime handler can do.',
+  'Features of a runtime handler.',
   {
-    recursiveReadOnlyMounts: s.pointer(1, s.boolean(), 'Whether mounts within a read-only mount can be read-only too.'),
-    userNamespaces: s.pointer(2, s.boolean(), 'Whether a Pod can have users of its own.'),
+    recursiveReadOnlyMounts: s.pointer(1, s.boolean(), 'Support of recursive read-only mounts.'),
+    userNamespaces: s.pointer(2, s.boolean(), 'Support of user namespaces.'),
   },
 );
 export type NodeRuntimeHandlerFeatures = s.TypeOf<typeof nodeRuntimeHandlerFeatures>;
@@ -171,38 +179,43 @@ export const nodeRuntimeHandler = s.object(
     name: s.optional(1, s.string(), 'Name of the handler, as RuntimeClasses refer to it; empty for the default.', {
       omitEmpty: false,
     }),
-    features: s.pointer(2, nodeRuntimeHandlerFeatures, 'What the handler can do.'),
+    features: s.pointer(2, nodeRuntimeHandlerFeatures, 'Features of the handler.'),
   },
 );
 export type NodeRuntimeHandler = s.TypeOf<typeof nodeRuntimeHandler>;
 
 export const nodeFeatures = s.object(
   'io.k8s.api.core.v1.NodeFeatures',
-  'What the container runtime of a node can do, whichever the handler.',
+  'Features of the container runtime of a node, for all handlers.',
   {
-    supplementalGroupsPolicy: s.pointer(1, s.boolean(), 'Whether it heeds supplementalGroupsPolicy of a Pod.'),
+    supplementalGroupsPolicy: s.pointer(1, s.boolean(), 'Support of supplementalGroupsPolicy of Pods.'),
   },
 );
 export type NodeFeatures = s.TypeOf<typeof nodeFeatures>;
 
-export const nodeStatus = s.object('io.k8s.api.core.v1.NodeStatus', 'What a node is.', {
-  capacity: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'What the machine has, by resource.'),
+export const nodeStatus = s.object('io.k8s.api.core.v1.NodeStatus', 'Status of a node.', {
+  capacity: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Total resources of the node.'),
   allocatable: s.optional(
     2,
     s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-    'What is left of it for Pods, once the system has its share.',
+    'Resources that are available to Pods, after those reserved for the system.',
   ),
   phase: s.optional(3, s.oneOf('v1.NodePhase', ['Pending', 'Running', 'Terminated']), 'No longer written.'),
-  conditions: s.optional(4, s.listMap(nodeCondition, ['type']), 'How the node is.', {
+  conditions: s.optional(
+    4,
+    s.listMap(nodeCondition, ['type']),
+    'Conditions of the node, for example Ready and MemoryPressure.',
+    {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    },
+  ),
+  addresses: s.optional(5, s.listMap(nodeAddress, ['type']), 'Addresses of the node.', {
     patchStrategy: 'merge',
     patchMergeKey: 'type',
   }),
-  addresses: s.optional(5, s.listMap(nodeAddress, ['type']), 'How the node can be reached.', {
-    patchStrategy: 'merge',
-    patchMergeKey: 'type',
-  }),
-  daemonEndpoints: s.optional(6, nodeDaemonEndpoints, 'Where its daemons listen.'),
-  nodeInfo: s.optional(7, nodeSystemInfo, 'What the node is made of.'),
+  daemonEndpoints: s.optional(6, nodeDaemonEndpoints, 'Ports of the daemons of the node.'),
+  nodeInfo: s.optional(7, nodeSystemInfo, 'Versions and identifiers of the system of the node.'),
   images: s.optional(
     8,
     s.atomicList(containerImage),
@@ -213,10 +226,14 @@ export const nodeStatus = s.object('io.k8s.api.core.v1.NodeStatus', 'What a node
     s.atomicList(s.string({ goType: 'v1.UniqueVolumeName' })),
     'Volumes that are mounted and must not be detached.',
   ),
-  volumesAttached: s.optional(10, s.atomicList(attachedVolume), 'Volumes the attach controller has attached to it.'),
-  config: s.pointer(11, nodeConfigStatus, 'What became of the settings it was given. No longer written.'),
+  volumesAttached: s.optional(
+    10,
+    s.atomicList(attachedVolume),
+    'Volumes that the attach controller has attached to the node.',
+  ),
+  config: s.pointer(11, nodeConfigStatus, 'Status of the configuration of the node. No longer written.'),
   runtimeHandlers: s.optional(12, s.atomicList(nodeRuntimeHandler), 'The ways its container runtime can run Pods.'),
-  features: s.pointer(13, nodeFeatures, 'What its container runtime can do.'),
+  features: s.pointer(13, nodeFeatures, 'Features of the container runtime.'),
 });
 export type NodeStatus = s.TypeOf<typeof nodeStatus>;
 
@@ -229,7 +246,7 @@ export const node = kind('io.k8s.api.core.v1.Node', 'A machine that runs Pods. M
   shortNames: ['no'],
   subresources: ['proxy', 'status'],
   fields: {
-    spec: s.optional(2, nodeSpec, 'What the node is to be.'),
+    spec: s.optional(2, nodeSpec, 'Specification of the node.'),
     status: s.optional(3, nodeStatus, 'Observed state of the node, reported by its kubelet.'),
   },
 });

@@ -22,8 +22,8 @@ export const glusterfsPersistentVolumeSource = s.object(
   {
     endpoints: s.required(1, s.string(), 'Name of the Endpoints object that lists the servers.'),
     path: s.required(2, s.string(), 'Name of the volume.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
-    endpointsNamespace: s.pointer(4, s.string(), 'Namespace of the Endpoints object. Unset: that of the claim.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
+    endpointsNamespace: s.pointer(4, s.string(), 'Namespace of the Endpoints object. Unset: the namespace of the PVC.'),
   },
 );
 export type GlusterfsPersistentVolumeSource = s.TypeOf<typeof glusterfsPersistentVolumeSource>;
@@ -43,7 +43,7 @@ export const rbdPersistentVolumeSource = s.object(
       "Path of the user's keyring on the node; /etc/ceph/keyring by default.",
     ),
     secretRef: s.pointer(7, secretReference, 'Secret with the key of the user. Wins over keyring.'),
-    readOnly: s.optional(8, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(8, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type RBDPersistentVolumeSource = s.TypeOf<typeof rbdPersistentVolumeSource>;
@@ -52,7 +52,7 @@ export const iscsiPersistentVolumeSource = s.object(
   'io.k8s.api.core.v1.ISCSIPersistentVolumeSource',
   'A disk reached by iSCSI.',
   {
-    targetPortal: s.required(1, s.string(), 'Where the target is, as host or host:port; the port is 3260 by default.'),
+    targetPortal: s.required(1, s.string(), 'Portal of the target, as host or host:port; the port is 3260 by default.'),
     iqn: s.required(2, s.string(), 'Qualified name of the target.'),
     lun: s.required(3, s.int32(), 'Number of the disk at the target.'),
     iscsiInterface: s.optional(
@@ -61,7 +61,7 @@ export const iscsiPersistentVolumeSource = s.object(
       'The initiator interface; default (tcp) unless set.',
     ),
     fsType: s.optional(5, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(6, s.boolean(), 'Attach it read-only. Default false.'),
+    readOnly: s.optional(6, s.boolean(), 'Read-only attachment. Default false.'),
     portals: s.optional(7, s.atomicList(s.string()), 'Further portals of the same target, for several paths to it.'),
     chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.'),
     chapAuthSession: s.optional(11, s.boolean(), 'Authenticate by CHAP when opening a session.'),
@@ -69,7 +69,7 @@ export const iscsiPersistentVolumeSource = s.object(
     initiatorName: s.pointer(
       12,
       s.string(),
-      'Name of the initiator. If set, an interface of its own is made for the volume.',
+      'Name of the initiator. If set, a new interface is created for the volume.',
     ),
   },
 );
@@ -81,7 +81,7 @@ export const cinderPersistentVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(4, secretReference, 'Secret with the OpenStack credentials.'),
   },
 );
@@ -96,7 +96,7 @@ export const cephFSPersistentVolumeSource = s.object(
     user: s.optional(3, s.string(), 'The Ceph user; admin by default.'),
     secretFile: s.optional(4, s.string(), "Path of the user's key on the node; /etc/ceph/user.secret by default."),
     secretRef: s.pointer(5, secretReference, 'Secret with the key of the user. Wins over secretFile.'),
-    readOnly: s.optional(6, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(6, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type CephFSPersistentVolumeSource = s.TypeOf<typeof cephFSPersistentVolumeSource>;
@@ -108,7 +108,7 @@ export const flexPersistentVolumeSource = s.object(
     driver: s.required(1, s.string(), 'Name of the driver, as vendor/driver.'),
     fsType: s.optional(2, s.string(), 'The file system. Unset: as the driver decides.'),
     secretRef: s.pointer(3, secretReference, 'Secret handed to the driver, in any namespace.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     options: s.optional(5, s.map(s.string()), 'Further options for the driver.'),
   },
 );
@@ -120,8 +120,8 @@ export const azureFilePersistentVolumeSource = s.object(
   {
     secretName: s.required(1, s.string(), 'Secret with name and key of the storage account.'),
     shareName: s.required(2, s.string(), 'Name of the share.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
-    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: that of the Pod.', {
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
+    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: the namespace of the Pod.', {
       omitEmpty: false,
     }),
   },
@@ -145,7 +145,7 @@ export const scaleIOPersistentVolumeSource = s.object(
     ),
     volumeName: s.optional(8, s.string(), 'Name of the volume.'),
     fsType: s.optional(9, s.string({ default: 'xfs' }), 'The file system; xfs by default.'),
-    readOnly: s.optional(10, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(10, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type ScaleIOPersistentVolumeSource = s.TypeOf<typeof scaleIOPersistentVolumeSource>;
@@ -154,7 +154,7 @@ export const localVolumeSource = s.object(
   'io.k8s.api.core.v1.LocalVolumeSource',
   'A disk or directory of one node, with that node given in nodeAffinity.',
   {
-    path: s.required(1, s.string(), 'Where it is on the node: a directory, or a block device.'),
+    path: s.required(1, s.string(), 'Path of the volume on the node: a directory or a block device.'),
     fsType: s.pointer(2, s.string(), 'The file system for a block device; as the system chooses by default.'),
   },
 );
@@ -167,7 +167,7 @@ export const storageOSPersistentVolumeSource = s.object(
     volumeName: s.optional(1, s.string(), 'Name of the volume, unique in its namespace.'),
     volumeNamespace: s.optional(2, s.string(), 'The StorageOS namespace. Unset: the namespace of the Pod.'),
     fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(5, objectReference, 'Secret with the credentials.'),
   },
 );
@@ -178,13 +178,13 @@ export const csiPersistentVolumeSource = s.object(
   'A volume of a CSI driver.',
   {
     driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
-    volumeHandle: s.required(2, s.string(), 'What the driver calls the volume. Cannot be changed.'),
-    readOnly: s.optional(3, s.boolean(), 'Publish it read-only. Default false.'),
+    volumeHandle: s.required(2, s.string(), 'ID of the volume at the driver. Immutable.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only volume. Default false.'),
     fsType: s.optional(4, s.string(), 'The file system; as the driver decides by default.'),
     volumeAttributes: s.optional(
       5,
       s.map(s.string()),
-      'What the driver needs to know of the volume, from when it was made.',
+      'Attributes of the volume that the driver set when it created the volume.',
     ),
     controllerPublishSecretRef: s.pointer(
       6,
@@ -201,7 +201,7 @@ export type CSIPersistentVolumeSource = s.TypeOf<typeof csiPersistentVolumeSourc
 
 export const persistentVolumeSource = s.object(
   'io.k8s.api.core.v1.PersistentVolumeSource',
-  'Where a volume really is. Exactly one must be given; it cannot be changed.',
+  'Source of a volume. Exactly one is required; immutable.',
   {
     gcePersistentDisk: s.pointer(1, gcePersistentDiskVolumeSource, 'A disk of Google Compute Engine.'),
     awsElasticBlockStore: s.pointer(2, awsElasticBlockStoreVolumeSource, 'A volume of Amazon EBS.'),
@@ -249,7 +249,7 @@ export const persistentVolumeSpec = s.object(
     capacity: s.optional(
       1,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'How large it is, under the key storage.',
+      'Capacity of the volume, under the key storage.',
     ),
     persistentVolumeSource: s.inline(2, persistentVolumeSource),
     accessModes: s.optional(
@@ -262,18 +262,18 @@ export const persistentVolumeSpec = s.object(
           'ReadWriteOncePod',
         ]),
       ),
-      'How it can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
+      'Supported access modes: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
     ),
-    claimRef: s.pointer(4, objectReference, 'The claim it is bound to, or kept for.', { mapType: 'granular' }),
+    claimRef: s.pointer(4, objectReference, 'PVC to which the volume is bound or reserved.', { mapType: 'granular' }),
     persistentVolumeReclaimPolicy: s.optional(
       5,
       s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']),
-      'What becomes of it when its claim is deleted: Retain (the default for volumes made by hand), Delete (for provisioned ones) or the outdated Recycle.',
+      'Reclaim policy after the deletion of the PVC: Retain (the default of volumes that were created manually), Delete (of provisioned ones) or the deprecated Recycle.',
     ),
     storageClassName: s.optional(
       6,
       s.string(),
-      'The class it belongs to; empty for none. Claims of that class only are bound to it.',
+      'Storage class; empty for none. Only PVCs of the same class are bound to the volume.',
     ),
     mountOptions: s.optional(
       7,
@@ -285,11 +285,11 @@ export const persistentVolumeSpec = s.object(
       s.oneOf('v1.PersistentVolumeMode', ['Block', 'Filesystem']),
       'Filesystem (the default), or Block for a raw device.',
     ),
-    nodeAffinity: s.pointer(9, volumeNodeAffinity, 'The nodes it can be reached from. Unset: all.'),
+    nodeAffinity: s.pointer(9, volumeNodeAffinity, 'Nodes from which the volume is accessible. Unset: all.'),
     volumeAttributesClassName: s.pointer(
       10,
       s.string(),
-      'The VolumeAttributesClass it has now. Only a driver changes it. Behind a feature gate, off by default.',
+      'Current VolumeAttributesClass. Changed only by a driver. Behind a feature gate that is disabled by default.',
     ),
   },
 );
@@ -297,16 +297,16 @@ export type PersistentVolumeSpec = s.TypeOf<typeof persistentVolumeSpec>;
 
 export const persistentVolumeStatus = s.object(
   'io.k8s.api.core.v1.PersistentVolumeStatus',
-  'Where a volume is in its life.',
+  'Status of a volume: its phase.',
   {
     phase: s.optional(
       1,
       s.oneOf('v1.PersistentVolumePhase', ['Pending', 'Available', 'Bound', 'Released', 'Failed']),
-      'Pending, Available, Bound, Released (its claim is gone) or Failed.',
+      'Phase: Pending, Available, Bound, Released (the PVC was deleted) or Failed.',
     ),
     message: s.optional(2, s.string(), 'Human-readable message with the reason.'),
     reason: s.optional(3, s.string(), 'Machine-readable reason for the status.'),
-    lastPhaseTransitionTime: s.pointer(4, s.time(), 'When the phase last changed.'),
+    lastPhaseTransitionTime: s.pointer(4, s.time(), 'Time at which the phase last changed.'),
   },
 );
 export type PersistentVolumeStatus = s.TypeOf<typeof persistentVolumeStatus>;
@@ -323,8 +323,8 @@ export const persistentVolume = kind(
     shortNames: ['pv'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, persistentVolumeSpec, 'What the volume is.'),
-      status: s.optional(3, persistentVolumeStatus, 'Where it is in its life.'),
+      spec: s.optional(2, persistentVolumeSpec, 'Specification of the volume.'),
+      status: s.optional(3, persistentVolumeStatus, 'Status of the volume: its phase.'),
     },
   },
 );

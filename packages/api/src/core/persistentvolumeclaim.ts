@@ -7,7 +7,7 @@ import { volumeResourceRequirements } from './resources.ts';
 
 export const persistentVolumeClaimSpec = s.object(
   'io.k8s.api.core.v1.PersistentVolumeClaimSpec',
-  'The storage that is asked for. Only size and attributes class can be changed once it is bound.',
+  'Requested storage. Only the size and the attributes class are mutable after binding.',
   {
     accessModes: s.optional(
       1,
@@ -19,19 +19,19 @@ export const persistentVolumeClaimSpec = s.object(
           'ReadWriteOncePod',
         ]),
       ),
-      'How it will be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod; at least one.',
+      'Requested access modes: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod; at least one.',
     ),
-    selector: s.pointer(4, labelSelector, 'Take only volumes with these labels. Not with provisioned ones.'),
+    selector: s.pointer(4, labelSelector, 'Label selector of the volume. Not supported with dynamic provisioning.'),
     resources: s.optional(
       2,
       volumeResourceRequirements,
-      'How large it must be. A larger request later enlarges the volume, if its class allows.',
+      'Requested size. A later, larger request expands the volume if the storage class permits it.',
     ),
-    volumeName: s.optional(3, s.string(), 'Take this very volume.'),
+    volumeName: s.optional(3, s.string(), 'Name of the volume to bind.'),
     storageClassName: s.pointer(
       5,
       s.string(),
-      'The class to take it from. Unset: the default class; empty: a volume without class.',
+      'Storage class. Unset: the default class; empty: a volume without a class.',
     ),
     volumeMode: s.pointer(
       6,
@@ -41,12 +41,12 @@ export const persistentVolumeClaimSpec = s.object(
     dataSource: s.pointer(
       7,
       typedLocalObjectReference,
-      'What to fill it with: a VolumeSnapshot, or another claim to copy.',
+      'Source of the initial content: a VolumeSnapshot, or another PVC to clone.',
     ),
     dataSourceRef: s.pointer(
       8,
       typedObjectReference,
-      'What to fill it with, any kind that has a populator. Both sources agree if both are set.',
+      'Source of the initial content, of any kind that has a volume populator. Equal to dataSource if both are set.',
     ),
     volumeAttributesClassName: s.pointer(
       9,
@@ -59,7 +59,7 @@ export type PersistentVolumeClaimSpec = s.TypeOf<typeof persistentVolumeClaimSpe
 
 export const persistentVolumeClaimCondition = s.object(
   'io.k8s.api.core.v1.PersistentVolumeClaimCondition',
-  'What is being done to a volume.',
+  'Condition of a PVC, for example Resizing.',
   {
     type: s.required(
       1,
@@ -71,8 +71,8 @@ export const persistentVolumeClaimCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastProbeTime: s.optional(3, s.time(), 'When it was last looked at.'),
-    lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+    lastProbeTime: s.optional(3, s.time(), 'Time at which the condition was last probed.'),
+    lastTransitionTime: s.optional(4, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(6, s.string(), 'Human-readable message with details.'),
   },
@@ -81,7 +81,7 @@ export type PersistentVolumeClaimCondition = s.TypeOf<typeof persistentVolumeCla
 
 export const modifyVolumeStatus = s.object(
   'io.k8s.api.core.v1.ModifyVolumeStatus',
-  'How a change of the attributes class gets on.',
+  'Status of a change of the volume attributes class.',
   {
     targetVolumeAttributesClassName: s.optional(1, s.string(), 'The class the volume is being given.'),
     status: s.required(
@@ -100,7 +100,7 @@ export const persistentVolumeClaimStatus = s.object(
     phase: s.optional(
       1,
       s.oneOf('v1.PersistentVolumeClaimPhase', ['Pending', 'Bound', 'Lost']),
-      'Pending, Bound, or Lost if its volume is gone.',
+      'Phase: Pending, Bound, or Lost if the volume no longer exists.',
     ),
     accessModes: s.optional(
       2,
@@ -112,19 +112,19 @@ export const persistentVolumeClaimStatus = s.object(
           'ReadWriteOncePod',
         ]),
       ),
-      'How the volume can be mounted.',
+      'Actual access modes of the volume.',
     ),
-    capacity: s.optional(3, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'How large the volume is.'),
+    capacity: s.optional(3, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Actual capacity of the volume.'),
     conditions: s.optional(
       4,
       s.listMap(persistentVolumeClaimCondition, ['type']),
-      'What is being done to the volume.',
+      'Conditions of the PVC, for example Resizing and FileSystemResizePending.',
       { patchStrategy: 'merge', patchMergeKey: 'type' },
     ),
     allocatedResources: s.optional(
       5,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'What the volume is being enlarged to; counts towards quota.',
+      'Size to which the volume is being expanded; counted by quotas.',
     ),
     allocatedResourceStatuses: s.optional(
       7,
@@ -138,17 +138,17 @@ export const persistentVolumeClaimStatus = s.object(
         ]),
         { goType: 'map[v1.ResourceName]v1.ClaimResourceStatus', mapType: 'granular' },
       ),
-      'How enlarging gets on, by resource: ControllerResizeInProgress, NodeResizePending and the like.',
+      'Status of the expansion for each resource, for example ControllerResizeInProgress or NodeResizePending.',
     ),
     currentVolumeAttributesClassName: s.pointer(8, s.string(), 'The attributes class the volume has.'),
-    modifyVolumeStatus: s.pointer(9, modifyVolumeStatus, 'How a change of the attributes class gets on.'),
+    modifyVolumeStatus: s.pointer(9, modifyVolumeStatus, 'Status of a change of the volume attributes class.'),
   },
 );
 export type PersistentVolumeClaimStatus = s.TypeOf<typeof persistentVolumeClaimStatus>;
 
 export const persistentVolumeClaim = kind(
   'io.k8s.api.core.v1.PersistentVolumeClaim',
-  'Asks for storage that Pods then use by the name of the claim.',
+  'PersistentVolumeClaim requests storage, which Pods use by the name of the PVC.',
   {
     group: '',
     version: 'v1',
@@ -158,8 +158,8 @@ export const persistentVolumeClaim = kind(
     shortNames: ['pvc'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, persistentVolumeClaimSpec, 'What is asked for.'),
-      status: s.optional(3, persistentVolumeClaimStatus, 'What was found.'),
+      spec: s.optional(2, persistentVolumeClaimSpec, 'Specification: requested properties of the volume.'),
+      status: s.optional(3, persistentVolumeClaimStatus, 'Status of the PVC.'),
     },
   },
 );
@@ -169,8 +169,8 @@ export const persistentVolumeClaimTemplate = s.object(
   'io.k8s.api.core.v1.PersistentVolumeClaimTemplate',
   'A claim to be made for a Pod.',
   {
-    metadata: s.optional(1, objectMeta, 'Labels and annotations for the claim; nothing else may be set.'),
-    spec: s.required(2, persistentVolumeClaimSpec, 'What the claim asks for.'),
+    metadata: s.optional(1, objectMeta, 'Labels and annotations of the PVC; no other metadata is permitted.'),
+    spec: s.required(2, persistentVolumeClaimSpec, 'Specification of the PVC.'),
   },
 );
 export type PersistentVolumeClaimTemplate = s.TypeOf<typeof persistentVolumeClaimTemplate>;

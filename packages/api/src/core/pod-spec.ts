@@ -10,18 +10,18 @@ import { volume } from './volume.ts';
 
 export const sysctl = s.object('io.k8s.api.core.v1.Sysctl', 'A kernel parameter of a Pod.', {
   name: s.required(1, s.string(), 'Name of the parameter, such as net.ipv4.ip_local_port_range.'),
-  value: s.required(2, s.string(), 'Value to set it to.'),
+  value: s.required(2, s.string(), 'Value of the parameter.'),
 });
 export type Sysctl = s.TypeOf<typeof sysctl>;
 
 export const podSecurityContext = s.object(
   'io.k8s.api.core.v1.PodSecurityContext',
-  'What the containers of a Pod may do, unless they say otherwise themselves.',
+  'Security options of all containers of the Pod, which containers can override.',
   {
     seLinuxOptions: s.pointer(1, seLinuxOptions, 'SELinux label of all containers. Unset: one chosen by the runtime.'),
-    windowsOptions: s.pointer(8, windowsSecurityContextOptions, 'How containers run on Windows. Not on Linux.'),
-    runAsUser: s.pointer(2, s.int64(), 'The user ID processes have; that of the image by default.'),
-    runAsGroup: s.pointer(6, s.int64(), 'The primary group ID processes have; that of the runtime by default.'),
+    windowsOptions: s.pointer(8, windowsSecurityContextOptions, 'Options for Windows. Not permitted on Linux.'),
+    runAsUser: s.pointer(2, s.int64(), 'User ID of processes; by default that of the image.'),
+    runAsGroup: s.pointer(6, s.int64(), 'Primary group ID of processes; by default that of the runtime.'),
     runAsNonRoot: s.pointer(3, s.boolean(), 'Refuse to start containers as user 0. Default false.'),
     supplementalGroups: s.optional(
       4,
@@ -48,12 +48,12 @@ export const podSecurityContext = s.object(
       s.oneOf('v1.PodFSGroupChangePolicy', ['OnRootMismatch', 'Always']),
       "Always (the default) hands a volume to fsGroup at each mount; OnRootMismatch only if its root is not fsGroup's.",
     ),
-    seccompProfile: s.pointer(10, seccompProfile, 'Which system calls processes may make.'),
+    seccompProfile: s.pointer(10, seccompProfile, 'Seccomp profile: the permitted system calls.'),
     appArmorProfile: s.pointer(11, appArmorProfile, 'The AppArmor profile of processes.'),
     seLinuxChangePolicy: s.pointer(
       13,
       s.string({ goType: 'v1.PodSELinuxChangePolicy' }),
-      'How volumes get the SELinux label: MountOption by mounting with it (the default where possible), Recursive by changing every file.',
+      'Method by which volumes get the SELinux label: MountOption by a mount option (the default where possible), Recursive by relabeling every file.',
     ),
   },
 );
@@ -67,20 +67,20 @@ export type HostAlias = s.TypeOf<typeof hostAlias>;
 
 export const podDNSConfigOption = s.object('io.k8s.api.core.v1.PodDNSConfigOption', 'An option of /etc/resolv.conf.', {
   name: s.optional(1, s.string(), 'Name of the option, such as ndots.'),
-  value: s.pointer(2, s.string(), 'Value of the option, if it takes one.'),
+  value: s.pointer(2, s.string(), 'Value of the option, if it has one.'),
 });
 export type PodDNSConfigOption = s.TypeOf<typeof podDNSConfigOption>;
 
 export const podDNSConfig = s.object(
   'io.k8s.api.core.v1.PodDNSConfig',
-  'What goes into /etc/resolv.conf besides what dnsPolicy puts there.',
+  'DNS options that are added to those of dnsPolicy.',
   {
     nameservers: s.optional(1, s.atomicList(s.string()), 'Addresses of name servers; three in all at most.'),
     searches: s.optional(2, s.atomicList(s.string()), 'Domains to search; 32 in all at most.'),
     options: s.optional(
       3,
       s.atomicList(podDNSConfigOption),
-      'Options; one of the same name replaces that of dnsPolicy.',
+      'Resolver options; they override options of the same name from dnsPolicy.',
     ),
   },
 );
@@ -103,14 +103,22 @@ export const topologySpreadConstraint = s.object(
   'io.k8s.api.core.v1.TopologySpreadConstraint',
   'Spreads Pods evenly over zones, nodes or other domains.',
   {
-    maxSkew: s.required(1, s.int32(), 'By how many Pods a domain may exceed the emptiest one; at least 1.'),
-    topologyKey: s.required(2, s.string(), 'Node label that says what a domain is: nodes with the same value.'),
+    maxSkew: s.required(
+      1,
+      s.int32(),
+      'Maximum difference between the number of Pods in a domain and in the domain with the fewest; at least 1.',
+    ),
+    topologyKey: s.required(
+      2,
+      s.string(),
+      'Key of the node label that defines the topology domain: nodes with the same value.',
+    ),
     whenUnsatisfiable: s.required(
       3,
       s.oneOf('v1.UnsatisfiableConstraintAction', ['DoNotSchedule', 'ScheduleAnyway']),
-      'DoNotSchedule leaves a Pod waiting that would break it; ScheduleAnyway only prefers other nodes.',
+      'Action if the constraint cannot be satisfied: DoNotSchedule keeps the Pod pending; ScheduleAnyway only prefers other nodes.',
     ),
-    labelSelector: s.pointer(4, labelSelector, 'Which Pods are counted, by label, in the same namespace.'),
+    labelSelector: s.pointer(4, labelSelector, 'Label selector of the counted Pods, in the same namespace.'),
     minDomains: s.pointer(
       5,
       s.int32(),
@@ -119,17 +127,17 @@ export const topologySpreadConstraint = s.object(
     nodeAffinityPolicy: s.pointer(
       6,
       s.oneOf('v1.NodeInclusionPolicy', ['Ignore', 'Honor']),
-      'Whether only nodes the Pod may choose count: Honor (the default) or Ignore.',
+      "Treatment of nodes outside of the Pod's node affinity and selector: Honor (the default) excludes them, Ignore counts them.",
     ),
     nodeTaintsPolicy: s.pointer(
       7,
       s.oneOf('v1.NodeInclusionPolicy', ['Ignore', 'Honor']),
-      'Whether nodes with taints the Pod does not tolerate are left out: Honor, or Ignore (the default).',
+      'Treatment of nodes with taints that the Pod does not tolerate: Honor excludes them, Ignore (the default) counts them.',
     ),
     matchLabelKeys: s.optional(
       8,
       s.atomicList(s.string()),
-      'Labels whose values, taken from this Pod, the counted ones must share, such as pod-template-hash.',
+      'Label keys whose values in this Pod the counted Pods must have, for example pod-template-hash.',
     ),
   },
 );
@@ -158,7 +166,7 @@ export const podResourceClaim = s.object(
     resourceClaimTemplateName: s.pointer(
       4,
       s.string(),
-      'A ResourceClaimTemplate to make a claim from, which goes with the Pod.',
+      'ResourceClaimTemplate of a claim that is deleted with the Pod.',
     ),
   },
 );
@@ -166,7 +174,7 @@ export type PodResourceClaim = s.TypeOf<typeof podResourceClaim>;
 
 export const podSpec = s.object(
   'io.k8s.api.core.v1.PodSpec',
-  'What a Pod is to run. Little of it can be changed later: images, tolerations to add, and a few numbers.',
+  'Specification of a Pod. Few fields are mutable: images, additional tolerations, and some numbers.',
   {
     volumes: s.optional(1, s.listMap(volume, ['name']), 'Volumes for the containers to mount.', {
       patchStrategy: 'merge,retainKeys',
@@ -187,43 +195,43 @@ export const podSpec = s.object(
     ephemeralContainers: s.optional(
       34,
       s.listMap(ephemeralContainer, ['name']),
-      'Containers added to look at the Pod. Written through the ephemeralcontainers subresource only.',
+      'Ephemeral containers for debugging. Written only through the ephemeralcontainers subresource.',
       { patchStrategy: 'merge', patchMergeKey: 'name' },
     ),
     restartPolicy: s.optional(
       3,
       s.oneOf('v1.RestartPolicy', ['Always', 'OnFailure', 'Never']),
-      'Whether containers that ended are restarted: Always (the default), OnFailure or Never.',
+      'Restart policy of the containers: Always (the default), OnFailure or Never.',
     ),
     terminationGracePeriodSeconds: s.pointer(
       4,
       s.int64(),
-      'Seconds the containers have to stop by themselves before they are killed; 0 kills at once. Default 30.',
+      'Grace period of the containers in seconds; 0 kills at once. Default 30.',
     ),
     activeDeadlineSeconds: s.pointer(
       5,
       s.int64(),
-      'Seconds the Pod may run on its node before it is failed and its containers killed. Unset: no limit.',
+      'Deadline in seconds, counted from the start on the node, after which the Pod fails and its containers are killed. Unset: no limit.',
     ),
     dnsPolicy: s.optional(
       6,
       s.oneOf('v1.DNSPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
-      'Where names are looked up: ClusterFirst (the default), ClusterFirstWithHostNet, Default (as the node) or None (dnsConfig only).',
+      'DNS policy: ClusterFirst (the default), ClusterFirstWithHostNet, Default (as on the node) or None (only dnsConfig).',
     ),
     nodeSelector: s.optional(7, s.map(s.string(), { mapType: 'atomic' }), 'Labels the node must have, all of them.'),
-    serviceAccountName: s.optional(8, s.string(), 'The ServiceAccount it acts as; default by default.'),
+    serviceAccountName: s.optional(8, s.string(), 'Name of the ServiceAccount of the Pod; default if unset.'),
     serviceAccount: s.optional(9, s.string(), 'An old name for serviceAccountName, kept equal to it.', {
       goName: 'DeprecatedServiceAccount',
     }),
     automountServiceAccountToken: s.pointer(
       21,
       s.boolean(),
-      'Whether its containers get a token of the account. Unset: as the account says, else true.',
+      'Mounts a token of the service account. Unset: as the service account specifies, otherwise true.',
     ),
     nodeName: s.optional(
       10,
       s.string(),
-      'The node it runs on. Set by the scheduler; if set beforehand, the scheduler is passed over.',
+      'Node of the Pod. Set by the scheduler; a Pod that is created with it bypasses the scheduler.',
     ),
     hostNetwork: s.optional(
       11,
@@ -236,52 +244,52 @@ export const podSpec = s.object(
       'See the processes of the node. Default false; not with shareProcessNamespace.',
     ),
     hostIPC: s.optional(13, s.boolean(), 'Share System V IPC and POSIX queues with the node. Default false.'),
-    shareProcessNamespace: s.pointer(27, s.boolean(), "Let all containers see each other's processes. Default false."),
-    securityContext: s.pointer(14, podSecurityContext, 'What its containers may do unless they say otherwise.'),
+    shareProcessNamespace: s.pointer(
+      27,
+      s.boolean(),
+      'Shares one process namespace between all containers. Default false.',
+    ),
+    securityContext: s.pointer(
+      14,
+      podSecurityContext,
+      'Security options of all containers, which containers can override.',
+    ),
     imagePullSecrets: s.optional(
       15,
       s.listMap(localObjectReference, ['name']),
       'Secrets to fetch the images with, in the same namespace.',
       { patchStrategy: 'merge', patchMergeKey: 'name' },
     ),
-    hostname: s.optional(16, s.string(), 'Its host name; its name by default.'),
+    hostname: s.optional(16, s.string(), 'Host name of the Pod; by default the name of the Pod.'),
     subdomain: s.optional(
       17,
       s.string(),
-      'With hostname, its name in the DNS below the headless Service of this name.',
+      'Subdomain: with hostname, the DNS name of the Pod is below the headless Service of this name.',
     ),
-    affinity: s.pointer(18, affinity, 'Where it wants to run.'),
-    schedulerName: s.optional(19, s.string(), 'The scheduler that places it; default-scheduler by default.'),
+    affinity: s.pointer(18, affinity, 'Scheduling constraints: node affinity, Pod affinity and anti-affinity.'),
+    schedulerName: s.optional(19, s.string(), 'Name of the scheduler; default-scheduler by default.'),
     tolerations: s.optional(
       22,
       s.atomicList(toleration),
-      'Taints it can run in spite of. Some for not-ready and unreachable nodes are added, for 300 seconds.',
+      'Tolerations of taints. Tolerations of not-ready and unreachable nodes for 300 seconds are added by default.',
     ),
     hostAliases: s.optional(23, s.listMap(hostAlias, ['ip']), 'Lines for /etc/hosts. Not with hostNetwork.', {
       patchStrategy: 'merge',
       patchMergeKey: 'ip',
     }),
-    priorityClassName: s.optional(
-      24,
-      s.string(),
-      'The PriorityClass that says how important it is; the default class by default.',
-    ),
-    priority: s.pointer(25, s.int32(), 'How important it is, from the class. Not to be set by hand.'),
-    dnsConfig: s.pointer(26, podDNSConfig, 'Name servers and such, besides what dnsPolicy gives.'),
+    priorityClassName: s.optional(24, s.string(), 'Name of the PriorityClass; by default the default class.'),
+    priority: s.pointer(25, s.int32(), 'Priority, from the priority class. Set by the server.'),
+    dnsConfig: s.pointer(26, podDNSConfig, 'DNS parameters that are merged with those of dnsPolicy.'),
     readinessGates: s.optional(
       28,
       s.atomicList(podReadinessGate),
-      'Conditions that must be True, besides its containers being ready, for it to be ready.',
+      'Readiness gates: conditions that must be True for the Pod to be ready, in addition to the readiness of its containers.',
     ),
-    runtimeClassName: s.pointer(
-      29,
-      s.string(),
-      'The RuntimeClass it is run with. Unset: the default handler of the node.',
-    ),
+    runtimeClassName: s.pointer(29, s.string(), 'Name of the RuntimeClass. Unset: the default handler of the node.'),
     enableServiceLinks: s.pointer(
       30,
       s.boolean(),
-      'Whether containers get environment variables for the Services of the namespace. Default true.',
+      'Environment variables for the Services of the namespace. Default true.',
     ),
     preemptionPolicy: s.pointer(
       31,
@@ -291,16 +299,16 @@ export const podSpec = s.object(
     overhead: s.optional(
       32,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'What running it costs besides its containers, from its RuntimeClass. Not to be set by hand.',
+      'Overhead of running the Pod in addition to its containers, from the RuntimeClass. Set by the server.',
     ),
     topologySpreadConstraints: s.optional(
       33,
       s.listMap(topologySpreadConstraint, ['topologyKey', 'whenUnsatisfiable']),
-      'How Pods like it are to be spread; all of them hold.',
+      'Constraints for spreading similar Pods; all of them must be satisfied.',
       { patchStrategy: 'merge', patchMergeKey: 'topologyKey' },
     ),
-    setHostnameAsFQDN: s.pointer(35, s.boolean(), 'Make its full DNS name the host name. Default false.'),
-    os: s.pointer(36, podOS, 'The operating system it is made for.'),
+    setHostnameAsFQDN: s.pointer(35, s.boolean(), 'Uses the full DNS name as host name. Default false.'),
+    os: s.pointer(36, podOS, 'Operating system of the containers.'),
     hostUsers: s.pointer(
       37,
       s.boolean(),
@@ -315,13 +323,13 @@ export const podSpec = s.object(
     resourceClaims: s.optional(
       39,
       s.listMap(podResourceClaim, ['name']),
-      'Devices it needs, to be set aside before it starts. Cannot be changed.',
+      'Resource claims that are allocated before the Pod starts. Immutable.',
       { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' },
     ),
     resources: s.pointer(
       40,
       resourceRequirements,
-      'What all containers together need and may not exceed: cpu, memory and huge pages.',
+      'Resource requests and limits of all containers together: cpu, memory and huge pages.',
     ),
   },
 );

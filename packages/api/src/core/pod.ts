@@ -12,8 +12,8 @@ export const podCondition = s.object('io.k8s.api.core.v1.PodCondition', 'A condi
   ),
   observedGeneration: s.optional(7, s.int64(), 'The metadata.generation that the condition was observed for.'),
   status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
-  lastProbeTime: s.optional(3, s.time(), 'When it was last looked at; rarely set.'),
-  lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+  lastProbeTime: s.optional(3, s.time(), 'Time at which the condition was last probed; rarely set.'),
+  lastTransitionTime: s.optional(4, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(6, s.string(), 'Human-readable message with details.'),
 });
@@ -31,7 +31,7 @@ export type PodIP = s.TypeOf<typeof podIP>;
 
 export const containerStateWaiting = s.object(
   'io.k8s.api.core.v1.ContainerStateWaiting',
-  'Why a container does not run yet.',
+  'State of a container that is not running yet.',
   {
     reason: s.optional(
       1,
@@ -47,21 +47,21 @@ export const containerStateRunning = s.object(
   'io.k8s.api.core.v1.ContainerStateRunning',
   'Since when a container runs.',
   {
-    startedAt: s.optional(1, s.time(), 'When it last started.'),
+    startedAt: s.optional(1, s.time(), 'Time at which the container was last started.'),
   },
 );
 export type ContainerStateRunning = s.TypeOf<typeof containerStateRunning>;
 
 export const containerStateTerminated = s.object(
   'io.k8s.api.core.v1.ContainerStateTerminated',
-  'How a container ended.',
+  'State of a container that has terminated.',
   {
     exitCode: s.required(1, s.int32(), 'Exit status; 0 for success.'),
-    signal: s.optional(2, s.int32(), 'The signal that ended it, if one did.'),
+    signal: s.optional(2, s.int32(), 'Signal that terminated the container, if any.'),
     reason: s.optional(3, s.string(), 'Machine-readable reason, such as Completed, Error or OOMKilled.'),
-    message: s.optional(4, s.string(), 'Its termination message, from terminationMessagePath.'),
-    startedAt: s.optional(5, s.time(), 'When it had started.'),
-    finishedAt: s.optional(6, s.time(), 'When it ended.'),
+    message: s.optional(4, s.string(), 'Termination message, from terminationMessagePath.'),
+    startedAt: s.optional(5, s.time(), 'Time at which the container was started.'),
+    finishedAt: s.optional(6, s.time(), 'Time at which the container terminated.'),
     containerID: s.optional(7, s.string(), 'ID of the container that ended, with its runtime: containerd://….'),
   },
 );
@@ -69,11 +69,11 @@ export type ContainerStateTerminated = s.TypeOf<typeof containerStateTerminated>
 
 export const containerState = s.object(
   'io.k8s.api.core.v1.ContainerState',
-  'Whether a container waits, runs or has ended; one of them, waiting by default.',
+  'State of a container: waiting (the default), running or terminated; exactly one.',
   {
-    waiting: s.pointer(1, containerStateWaiting, 'It does not run yet.'),
-    running: s.pointer(2, containerStateRunning, 'It is running.'),
-    terminated: s.pointer(3, containerStateTerminated, 'It has ended.'),
+    waiting: s.pointer(1, containerStateWaiting, 'Details of a waiting container.'),
+    running: s.pointer(2, containerStateRunning, 'Details of a running container.'),
+    terminated: s.pointer(3, containerStateTerminated, 'Details of a terminated container.'),
   },
 );
 export type ContainerState = s.TypeOf<typeof containerState>;
@@ -83,12 +83,12 @@ export const volumeMountStatus = s.object(
   'A mount of a container, as it really is.',
   {
     name: s.required(1, s.string(), 'Name of the volume.'),
-    mountPath: s.required(2, s.string(), 'Where it appears in the container.'),
-    readOnly: s.optional(3, s.boolean(), 'Whether it is read-only.'),
+    mountPath: s.required(2, s.string(), 'Path of the mount in the container.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount.'),
     recursiveReadOnly: s.pointer(
       4,
       s.string({ goType: 'v1.RecursiveReadOnlyMode' }),
-      'Whether mounts within it are read-only too: Disabled, Enabled or IfPossible.',
+      'Recursive read-only mounts: Disabled, Enabled or IfPossible.',
     ),
   },
 );
@@ -119,7 +119,7 @@ export const containerUser = s.object(
 export type ContainerUser = s.TypeOf<typeof containerUser>;
 
 export const resourceHealth = s.object('io.k8s.api.core.v1.ResourceHealth', 'The health of a device.', {
-  resourceID: s.required(1, s.string({ goType: 'v1.ResourceID' }), 'Which device.'),
+  resourceID: s.required(1, s.string({ goType: 'v1.ResourceID' }), 'ID of the device.'),
   health: s.optional(2, s.string({ goType: 'v1.ResourceHealthStatus' }), 'Healthy, Unhealthy or Unknown.'),
 });
 export type ResourceHealth = s.TypeOf<typeof resourceHealth>;
@@ -138,38 +138,40 @@ export const resourceStatus = s.object(
 );
 export type ResourceStatus = s.TypeOf<typeof resourceStatus>;
 
-export const containerStatus = s.object('io.k8s.api.core.v1.ContainerStatus', 'How a container is.', {
+export const containerStatus = s.object('io.k8s.api.core.v1.ContainerStatus', 'Status of a container.', {
   name: s.required(1, s.string(), 'Name of the container.'),
-  state: s.optional(2, containerState, 'What it is doing.'),
-  lastState: s.optional(3, containerState, 'How it ended the last time.'),
+  state: s.optional(2, containerState, 'Current state.'),
+  lastState: s.optional(3, containerState, 'Last termination state.'),
   ready: s.required(
     4,
     s.boolean(),
-    'Whether it passes its readiness probe; for an init container, whether it is done.',
+    'Readiness: the readiness probe succeeds. For an init container: it has completed.',
   ),
-  restartCount: s.required(5, s.int32(), 'How often it has restarted.'),
-  image: s.required(6, s.string(), 'The image it runs, as the runtime calls it, which may not be what the spec says.'),
+  restartCount: s.required(5, s.int32(), 'Number of restarts.'),
+  image: s.required(
+    6,
+    s.string(),
+    'Image that the container runs, as reported by the runtime; it can differ from the spec.',
+  ),
   imageID: s.required(7, s.string(), 'Digest or ID of the image.'),
   containerID: s.optional(8, s.string(), 'ID of the container, with its runtime: containerd://….'),
-  started: s.pointer(9, s.boolean(), 'Whether its startup probe has succeeded, and its postStart hook is through.'),
+  started: s.pointer(9, s.boolean(), 'Started: the startup probe has succeeded, and the postStart hook has completed.'),
   allocatedResources: s.optional(
     10,
     s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-    'What the node has set aside for it.',
+    'Resources that the node has allocated to the container.',
   ),
-  resources: s.pointer(11, resourceRequirements, 'What it really has now.'),
-  volumeMounts: s.optional(12, s.listMap(volumeMountStatus, ['mountPath']), 'Its mounts, as they are.', {
+  resources: s.pointer(11, resourceRequirements, 'Resources that are in effect at present.'),
+  volumeMounts: s.optional(12, s.listMap(volumeMountStatus, ['mountPath']), 'Status of the volume mounts.', {
     patchStrategy: 'merge',
     patchMergeKey: 'mountPath',
   }),
-  user: s.pointer(13, containerUser, 'The user it began as.'),
-  allocatedResourcesStatus: s.optional(
-    14,
-    s.listMap(resourceStatus, ['name']),
-    'Health of the devices it has been given.',
-    { patchStrategy: 'merge', patchMergeKey: 'name' },
-  ),
-  stopSignal: s.pointer(15, signal, 'The signal that stops it.'),
+  user: s.pointer(13, containerUser, 'User of the first process.'),
+  allocatedResourcesStatus: s.optional(14, s.listMap(resourceStatus, ['name']), 'Health of the allocated devices.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'name',
+  }),
+  stopSignal: s.pointer(15, signal, 'Stop signal of the container.'),
 });
 export type ContainerStatus = s.TypeOf<typeof containerStatus>;
 
@@ -191,18 +193,23 @@ export const podStatus = s.object(
     phase: s.optional(
       1,
       s.oneOf('v1.PodPhase', ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
-      'Pending, Running, Succeeded, Failed, or Unknown if the node cannot be asked.',
+      'Phase: Pending, Running, Succeeded, Failed, or Unknown if the node is not reachable.',
     ),
-    conditions: s.optional(2, s.listMap(podCondition, ['type']), 'How far it is.', {
-      patchStrategy: 'merge',
-      patchMergeKey: 'type',
-    }),
+    conditions: s.optional(
+      2,
+      s.listMap(podCondition, ['type']),
+      'Conditions, for example PodScheduled, Initialized and Ready.',
+      {
+        patchStrategy: 'merge',
+        patchMergeKey: 'type',
+      },
+    ),
     message: s.optional(3, s.string(), 'Human-readable message with the reason.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason, such as Evicted.'),
     nominatedNodeName: s.optional(
       11,
       s.string(),
-      'The node where room is being made for it by evicting others. It may end up elsewhere.',
+      'Node on which Pods are being preempted for this Pod. The Pod may be scheduled to another node.',
     ),
     hostIP: s.optional(5, s.string(), 'Address of its node.'),
     hostIPs: s.optional(
@@ -211,29 +218,39 @@ export const podStatus = s.object(
       'Addresses of its node, one for each IP family; the first is hostIP.',
       { patchStrategy: 'merge', patchMergeKey: 'ip' },
     ),
-    podIP: s.optional(6, s.string(), 'Its address. Unset until it has one.'),
-    podIPs: s.optional(12, s.listMap(podIP, ['ip']), 'Its addresses, one for each IP family; the first is podIP.', {
-      patchStrategy: 'merge',
-      patchMergeKey: 'ip',
-    }),
-    startTime: s.pointer(7, s.time(), 'When the kubelet accepted the Pod, before pulling images.'),
-    initContainerStatuses: s.optional(10, s.atomicList(containerStatus), 'How each init container is.'),
-    containerStatuses: s.optional(8, s.atomicList(containerStatus), 'How each container is.'),
+    podIP: s.optional(6, s.string(), 'IP address of the Pod. Unset until it is allocated.'),
+    podIPs: s.optional(
+      12,
+      s.listMap(podIP, ['ip']),
+      'IP addresses of the Pod, one for each IP family; the first is podIP.',
+      {
+        patchStrategy: 'merge',
+        patchMergeKey: 'ip',
+      },
+    ),
+    startTime: s.pointer(7, s.time(), 'Time at which the kubelet accepted the Pod, before it pulled images.'),
+    initContainerStatuses: s.optional(10, s.atomicList(containerStatus), 'Statuses of the init containers.'),
+    containerStatuses: s.optional(8, s.atomicList(containerStatus), 'Statuses of the containers.'),
     qosClass: s.optional(
       9,
       s.oneOf('v1.PodQOSClass', ['Guaranteed', 'Burstable', 'BestEffort']),
       'Guaranteed, Burstable or BestEffort, from its requests and limits; the last are evicted first.',
     ),
-    ephemeralContainerStatuses: s.optional(13, s.atomicList(containerStatus), 'How each ephemeral container is.'),
+    ephemeralContainerStatuses: s.optional(13, s.atomicList(containerStatus), 'Statuses of the ephemeral containers.'),
     resize: s.optional(
       14,
       s.string({ goType: 'v1.PodResizeStatus' }),
-      'How a change of resources gets on. Deprecated in favour of the conditions PodResizePending and PodResizeInProgress.',
+      'Status of a resize. Deprecated; replaced by the conditions PodResizePending and PodResizeInProgress.',
     ),
-    resourceClaimStatuses: s.optional(15, s.listMap(podResourceClaimStatus, ['name']), 'The claims made for it.', {
-      patchStrategy: 'merge,retainKeys',
-      patchMergeKey: 'name',
-    }),
+    resourceClaimStatuses: s.optional(
+      15,
+      s.listMap(podResourceClaimStatus, ['name']),
+      'Statuses of the resource claims of the Pod.',
+      {
+        patchStrategy: 'merge,retainKeys',
+        patchMergeKey: 'name',
+      },
+    ),
   },
 );
 export type PodStatus = s.TypeOf<typeof podStatus>;
@@ -259,7 +276,7 @@ export const pod = kind('io.k8s.api.core.v1.Pod', 'Containers that run together 
     'status',
   ],
   fields: {
-    spec: s.optional(2, podSpec, 'What it is to run.'),
+    spec: s.optional(2, podSpec, 'Specification of the Pod.'),
     status: s.optional(3, podStatus, 'Observed state of the Pod. Written by its kubelet.'),
   },
 });

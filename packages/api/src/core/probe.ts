@@ -24,15 +24,19 @@ export const httpGetAction = s.object(
   'io.k8s.api.core.v1.HTTPGetAction',
   'Makes an HTTP GET; a status from 200 to 399 is success.',
   {
-    path: s.optional(1, s.string(), 'Path to ask for; / by default.'),
+    path: s.optional(1, s.string(), 'Path of the request; / by default.'),
     port: s.required(2, s.intOrString(), 'Port number, 1 to 65535, or the name of a port of the container.'),
-    host: s.optional(3, s.string(), 'Where to connect; the address of the Pod by default. Rather set the Host header.'),
+    host: s.optional(
+      3,
+      s.string(),
+      'Host to connect to; the IP address of the Pod by default. Prefer the header Host.',
+    ),
     scheme: s.optional(
       4,
       s.oneOf('v1.URIScheme', ['HTTP', 'HTTPS']),
       'HTTP (the default) or HTTPS, whose certificate is not checked.',
     ),
-    httpHeaders: s.optional(5, s.atomicList(httpHeader), 'Headers to send besides the usual ones.'),
+    httpHeaders: s.optional(5, s.atomicList(httpHeader), 'Additional headers of the request.'),
   },
 );
 export type HTTPGetAction = s.TypeOf<typeof httpGetAction>;
@@ -42,31 +46,31 @@ export const tcpSocketAction = s.object(
   'Opens a TCP connection; that it opens is success.',
   {
     port: s.required(1, s.intOrString(), 'Port number, 1 to 65535, or the name of a port of the container.'),
-    host: s.optional(2, s.string(), 'Where to connect; the address of the Pod by default.'),
+    host: s.optional(2, s.string(), 'Host to connect to; the IP address of the Pod by default.'),
   },
 );
 export type TCPSocketAction = s.TypeOf<typeof tcpSocketAction>;
 
 export const grpcAction = s.object(
   'io.k8s.api.core.v1.GRPCAction',
-  'Asks the gRPC health service; SERVING is success.',
+  'Request to the gRPC health service; SERVING is success.',
   {
     port: s.required(1, s.int32(), 'Port number, 1 to 65535.'),
     service: s.pointer(
       2,
       s.string({ default: '' }),
-      'The service to ask about; empty (the default) for the server as a whole.',
+      'Name of the service in the request; empty (the default) for the whole server.',
       { omitEmpty: false },
     ),
   },
 );
 export type GRPCAction = s.TypeOf<typeof grpcAction>;
 
-export const probeHandler = s.object('io.k8s.api.core.v1.ProbeHandler', 'What a probe does; exactly one.', {
+export const probeHandler = s.object('io.k8s.api.core.v1.ProbeHandler', 'Action of a probe; exactly one.', {
   exec: s.pointer(1, execAction, 'Run a command in the container.'),
-  httpGet: s.pointer(2, httpGetAction, 'Make an HTTP request.'),
+  httpGet: s.pointer(2, httpGetAction, 'HTTP request.'),
   tcpSocket: s.pointer(3, tcpSocketAction, 'Open a TCP connection.'),
-  grpc: s.pointer(4, grpcAction, 'Ask the gRPC health service.'),
+  grpc: s.pointer(4, grpcAction, 'Request to the gRPC health service.'),
 });
 export type ProbeHandler = s.TypeOf<typeof probeHandler>;
 
@@ -77,7 +81,7 @@ export const probe = s.object('io.k8s.api.core.v1.Probe', 'A check on a containe
     s.int32(),
     'Seconds from the start of the container to the first check. Default 0.',
   ),
-  timeoutSeconds: s.optional(3, s.int32(), 'Seconds a check may take before it counts as failed. Default 1.'),
+  timeoutSeconds: s.optional(3, s.int32(), 'Timeout of a probe in seconds. Default 1.'),
   periodSeconds: s.optional(4, s.int32(), 'Seconds from one check to the next. Default 10.'),
   successThreshold: s.optional(
     5,
@@ -88,25 +92,29 @@ export const probe = s.object('io.k8s.api.core.v1.Probe', 'A check on a containe
   terminationGracePeriodSeconds: s.pointer(
     7,
     s.int64(),
-    'Seconds a container has to stop when this probe has failed it. Unset: those of the Pod. Not for readiness.',
+    'Grace period in seconds after a failure of this probe. Unset: the grace period of the Pod. Not permitted for readiness probes.',
   ),
 });
 export type Probe = s.TypeOf<typeof probe>;
 
-export const sleepAction = s.object('io.k8s.api.core.v1.SleepAction', 'Does nothing for a while.', {
-  seconds: s.required(1, s.int64(), 'How long, in seconds.'),
+export const sleepAction = s.object('io.k8s.api.core.v1.SleepAction', 'Sleep action.', {
+  seconds: s.required(1, s.int64(), 'Duration in seconds.'),
 });
 export type SleepAction = s.TypeOf<typeof sleepAction>;
 
-export const lifecycleHandler = s.object('io.k8s.api.core.v1.LifecycleHandler', 'What a hook does; exactly one.', {
-  exec: s.pointer(1, execAction, 'Run a command in the container.'),
-  httpGet: s.pointer(2, httpGetAction, 'Make an HTTP request.'),
-  tcpSocket: s.pointer(3, tcpSocketAction, 'Not supported: a hook with it fails.'),
-  sleep: s.pointer(4, sleepAction, 'Do nothing for some seconds.'),
-});
+export const lifecycleHandler = s.object(
+  'io.k8s.api.core.v1.LifecycleHandler',
+  'Action of a lifecycle hook; exactly one.',
+  {
+    exec: s.pointer(1, execAction, 'Run a command in the container.'),
+    httpGet: s.pointer(2, httpGetAction, 'HTTP request.'),
+    tcpSocket: s.pointer(3, tcpSocketAction, 'Not supported: a hook with it fails.'),
+    sleep: s.pointer(4, sleepAction, 'Sleep action.'),
+  },
+);
 export type LifecycleHandler = s.TypeOf<typeof lifecycleHandler>;
 
-export const lifecycle = s.object('io.k8s.api.core.v1.Lifecycle', 'What is done as a container starts and stops.', {
+export const lifecycle = s.object('io.k8s.api.core.v1.Lifecycle', 'Actions at the start and the stop of a container.', {
   postStart: s.pointer(
     1,
     lifecycleHandler,
@@ -120,7 +128,7 @@ export const lifecycle = s.object('io.k8s.api.core.v1.Lifecycle', 'What is done 
   stopSignal: s.pointer(
     3,
     signal,
-    'The stop signal; that of the image by default, else SIGTERM. Needs os.name of the Pod.',
+    'Stop signal; by default that of the image, otherwise SIGTERM. Requires os.name of the Pod.',
   ),
 });
 export type Lifecycle = s.TypeOf<typeof lifecycle>;

@@ -10,7 +10,7 @@ export const objectReference = s.object(
     uid: s.optional(
       4,
       s.string({ goType: 'types.UID' }),
-      'The uid of the object, where a later object of the same name must not be taken for it.',
+      'UID of the object, which distinguishes it from later objects of the same name.',
     ),
     apiVersion: s.optional(5, s.string(), 'Group and version of the object, such as apps/v1.'),
     resourceVersion: s.optional(6, s.string(), 'The very version of the object that is meant, if any.'),

@@ -15,7 +15,7 @@ export const replicationControllerSpec = s.object(
     selector: s.optional(
       2,
       s.map(s.string(), { mapType: 'atomic' }),
-      'Labels of the Pods that count. Unset: those of the template.',
+      'Labels of the counted Pods. Unset: the labels of the template.',
     ),
     template: s.pointer(3, podTemplateSpec, 'The Pod to make. Its restartPolicy is Always.'),
   },
@@ -36,7 +36,7 @@ export const replicationControllerCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -52,10 +52,15 @@ export const replicationControllerStatus = s.object(
     readyReplicas: s.optional(4, s.int32(), 'Pods that are ready.'),
     availableReplicas: s.optional(5, s.int32(), 'Pods that have been ready for minReadySeconds.'),
     observedGeneration: s.optional(3, s.int64(), 'The metadata.generation that this status was observed for.'),
-    conditions: s.optional(6, s.listMap(replicationControllerCondition, ['type']), 'What went wrong last.', {
-      patchStrategy: 'merge',
-      patchMergeKey: 'type',
-    }),
+    conditions: s.optional(
+      6,
+      s.listMap(replicationControllerCondition, ['type']),
+      'Conditions, in particular ReplicaFailure.',
+      {
+        patchStrategy: 'merge',
+        patchMergeKey: 'type',
+      },
+    ),
   },
 );
 export type ReplicationControllerStatus = s.TypeOf<typeof replicationControllerStatus>;

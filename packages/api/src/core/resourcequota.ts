@@ -21,16 +21,20 @@ export const scopedResourceSelectorRequirement = s.object(
     operator: s.required(
       2,
       s.oneOf('v1.ScopeSelectorOperator', ['In', 'NotIn', 'Exists', 'DoesNotExist']),
-      'In, NotIn, Exists or DoesNotExist. All but two of the scopes take Exists only.',
+      'Operator: In, NotIn, Exists or DoesNotExist. Most scopes permit only Exists.',
     ),
-    values: s.optional(3, s.atomicList(s.string()), 'What to compare with, for In and NotIn: names of classes.'),
+    values: s.optional(
+      3,
+      s.atomicList(s.string()),
+      'Values to compare with, for In and NotIn: names of priority classes.',
+    ),
   },
 );
 export type ScopedResourceSelectorRequirement = s.TypeOf<typeof scopedResourceSelectorRequirement>;
 
 export const scopeSelector = s.object(
   'io.k8s.api.core.v1.ScopeSelector',
-  'What a quota counts, by demands that must all hold.',
+  'Selector of scopes; a counted object must be in all of them.',
   {
     matchExpressions: s.optional(1, s.atomicList(scopedResourceSelectorRequirement), 'The demands.'),
   },
@@ -57,16 +61,20 @@ export const resourceQuotaSpec = s.object('io.k8s.api.core.v1.ResourceQuotaSpec'
         'VolumeAttributesClass',
       ]),
     ),
-    'Count only what is in all of these scopes. Unset: all.',
+    'Scopes that all counted objects must be in. Unset: all objects.',
   ),
-  scopeSelector: s.pointer(3, scopeSelector, 'Count only what meets these demands, besides scopes.'),
+  scopeSelector: s.pointer(3, scopeSelector, 'Requirements that counted objects must meet, in addition to scopes.'),
 });
 export type ResourceQuotaSpec = s.TypeOf<typeof resourceQuotaSpec>;
 
-export const resourceQuotaStatus = s.object('io.k8s.api.core.v1.ResourceQuotaStatus', 'How much of a quota is used.', {
-  hard: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The quota that is in force.'),
-  used: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'What is used up of each.'),
-});
+export const resourceQuotaStatus = s.object(
+  'io.k8s.api.core.v1.ResourceQuotaStatus',
+  'Status: hard limits and usage of a quota.',
+  {
+    hard: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The quota that is in force.'),
+    used: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Usage of each resource.'),
+  },
+);
 export type ResourceQuotaStatus = s.TypeOf<typeof resourceQuotaStatus>;
 
 export const resourceQuota = kind(
@@ -81,8 +89,8 @@ export const resourceQuota = kind(
     shortNames: ['quota'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, resourceQuotaSpec, 'What is allowed.'),
-      status: s.optional(3, resourceQuotaStatus, 'What is used.'),
+      spec: s.optional(2, resourceQuotaSpec, 'Specification: hard limits and scopes.'),
+      status: s.optional(3, resourceQuotaStatus, 'Status: hard limits and usage.'),
     },
   },
 );

@@ -2,13 +2,13 @@ import * as s from '@kruise/schema';
 
 export const volumeResourceRequirements = s.object(
   'io.k8s.api.core.v1.VolumeResourceRequirements',
-  'How large a volume is to be.',
+  'Resource requirements of a volume.',
   {
-    limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The most storage it may have.'),
+    limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Maximum amount of storage.'),
     requests: s.optional(
       2,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'The least storage it must have, under the key storage.',
+      'Minimum amount of storage, under the key storage.',
     ),
   },
 );
@@ -16,7 +16,7 @@ export type VolumeResourceRequirements = s.TypeOf<typeof volumeResourceRequireme
 
 export const resourceClaim = s.object(
   'io.k8s.api.core.v1.ResourceClaim',
-  "One of the Pod's resource claims, as a container uses it.",
+  'Reference of a container to a resource claim of the Pod.',
   {
     name: s.required(1, s.string(), 'Name of an entry of resourceClaims of the Pod.'),
     request: s.optional(2, s.string(), 'Name of one request of that claim. Unset: all of it.'),
@@ -26,22 +26,22 @@ export type ResourceClaim = s.TypeOf<typeof resourceClaim>;
 
 export const resourceRequirements = s.object(
   'io.k8s.api.core.v1.ResourceRequirements',
-  'What a container needs, and what it may not exceed.',
+  'Resource requests and limits of a container.',
   {
     limits: s.optional(
       1,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'The most it may use, by resource. Beyond its memory it is killed, beyond its cpu slowed down.',
+      'Limits by resource. A container that exceeds its memory limit is killed; above its cpu limit it is throttled.',
     ),
     requests: s.optional(
       2,
       s.map(s.quantity(), { goType: 'v1.ResourceList' }),
-      'What is set aside for it on the node, by resource; the scheduler goes by this. Default: the limits.',
+      'Resources that are reserved on the node; the scheduler uses them. Default: the limits.',
     ),
     claims: s.optional(
       3,
       s.listMap(resourceClaim, ['name']),
-      'Which resource claims of the Pod it uses. Cannot be changed.',
+      'Resource claims of the Pod that the container uses. Immutable.',
     ),
   },
 );

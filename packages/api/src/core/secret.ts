@@ -14,7 +14,7 @@ export const secret = kind(
       immutable: s.pointer(
         5,
         s.boolean(),
-        'If true, the data can never be changed again, only metadata be changed or the object deleted; nodes then stop watching it. Cannot be turned back.',
+        'Immutable data: only the metadata can be changed, and the object can be deleted; nodes stop watching it. Cannot be reset to false.',
       ),
       data: s.optional(
         2,
@@ -24,12 +24,12 @@ export const secret = kind(
       stringData: s.optional(
         4,
         s.map(s.string()),
-        'Texts by key, for writing only: they are put into data, over what is there, and never read back.',
+        'Strings by key, write-only: they are merged into data, override existing keys, and are never returned.',
       ),
       type: s.optional(
         3,
         s.string({ goType: 'v1.SecretType' }),
-        'What it is for, such as Opaque (the default), kubernetes.io/tls or kubernetes.io/dockerconfigjson; some demand certain keys. Cannot be changed.',
+        'Type of the secret, for example Opaque (the default), kubernetes.io/tls or kubernetes.io/dockerconfigjson; some types require certain keys. Immutable.',
       ),
     },
   },

@@ -25,7 +25,7 @@ export const serviceAccount = kind('io.k8s.api.core.v1.ServiceAccount', 'An iden
     automountServiceAccountToken: s.pointer(
       4,
       s.boolean(),
-      'Whether Pods get a token of it, unless they say otherwise. Default true.',
+      'Mounts a token in Pods of the service account unless the Pod specifies otherwise. Default true.',
     ),
   },
 });

@@ -18,17 +18,17 @@ export type ObjectFieldSelector = s.TypeOf<typeof objectFieldSelector>;
 
 export const resourceFieldSelector = s.object(
   'io.k8s.api.core.v1.ResourceFieldSelector',
-  'What a container asks for or is limited to.',
+  'Reference to a resource request or limit of a container.',
   {
     containerName: s.optional(
       1,
       s.string(),
-      "Which container. Required in a volume; in an environment variable it is the container's own.",
+      'Name of the container. Required in a volume; defaults to the container itself in an environment variable.',
     ),
     resource: s.required(
       2,
       s.string(),
-      'Such as limits.cpu or requests.memory. A limit that is not set is what the node has to give.',
+      'Resource, for example limits.cpu or requests.memory. The value of an unset limit is the allocatable amount of the node.',
     ),
     divisor: s.optional(
       3,
@@ -42,14 +42,14 @@ export type ResourceFieldSelector = s.TypeOf<typeof resourceFieldSelector>;
 
 export const configMapKeySelector = s.object(
   'io.k8s.api.core.v1.ConfigMapKeySelector',
-  'One key of a ConfigMap in the namespace of the Pod.',
+  'Reference to a key of a ConfigMap in the namespace of the Pod.',
   {
     localObjectReference: s.inline(1, localObjectReference),
-    key: s.required(2, s.string(), 'The key to take.'),
+    key: s.required(2, s.string(), 'Key to select.'),
     optional: s.pointer(
       3,
       s.boolean(),
-      'Whether the ConfigMap or the key may be missing. Default false: the container waits.',
+      'Missing ConfigMaps or keys are permitted. Default false: the container waits.',
     ),
   },
   { mapType: 'atomic' },
@@ -58,15 +58,11 @@ export type ConfigMapKeySelector = s.TypeOf<typeof configMapKeySelector>;
 
 export const secretKeySelector = s.object(
   'io.k8s.api.core.v1.SecretKeySelector',
-  'One key of a Secret in the namespace of the Pod.',
+  'Reference to a key of a Secret in the namespace of the Pod.',
   {
     localObjectReference: s.inline(1, localObjectReference),
-    key: s.required(2, s.string(), 'The key to take.'),
-    optional: s.pointer(
-      3,
-      s.boolean(),
-      'Whether the Secret or the key may be missing. Default false: the container waits.',
-    ),
+    key: s.required(2, s.string(), 'Key to select.'),
+    optional: s.pointer(3, s.boolean(), 'Missing Secrets or keys are permitted. Default false: the container waits.'),
   },
   { mapType: 'atomic' },
 );

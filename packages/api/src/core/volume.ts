@@ -10,8 +10,12 @@ export const gcePersistentDiskVolumeSource = s.object(
   {
     pdName: s.required(1, s.string(), 'Name of the disk.'),
     fsType: s.optional(2, s.string(), 'The file system: ext4 (the default), xfs or ntfs.'),
-    partition: s.optional(3, s.int32(), 'Which partition to mount; 0 or unset for the whole disk.'),
-    readOnly: s.optional(4, s.boolean(), 'Attach it read-only, which many nodes may do at once. Default false.'),
+    partition: s.optional(3, s.int32(), 'Number of the partition to mount; 0 or unset for the whole disk.'),
+    readOnly: s.optional(
+      4,
+      s.boolean(),
+      'Read-only attachment, which is possible on many nodes at the same time. Default false.',
+    ),
   },
 );
 export type GCEPersistentDiskVolumeSource = s.TypeOf<typeof gcePersistentDiskVolumeSource>;
@@ -22,8 +26,8 @@ export const awsElasticBlockStoreVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system: ext4 (the default), xfs or ntfs.'),
-    partition: s.optional(3, s.int32(), 'Which partition to mount; 0 or unset for the whole volume.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only in every container. Default false.'),
+    partition: s.optional(3, s.int32(), 'Number of the partition to mount; 0 or unset for the whole volume.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount in every container. Default false.'),
   },
 );
 export type AWSElasticBlockStoreVolumeSource = s.TypeOf<typeof awsElasticBlockStoreVolumeSource>;
@@ -32,7 +36,7 @@ export const hostPathVolumeSource = s.object(
   'io.k8s.api.core.v1.HostPathVolumeSource',
   'A file or directory of the node. A Pod that can use it can often compromise the node.',
   {
-    path: s.required(1, s.string(), 'Where it is on the node; a link is followed. Must not contain "..".'),
+    path: s.required(1, s.string(), 'Path on the node; symbolic links are followed. Must not contain "..".'),
     type: s.pointer(
       2,
       s.oneOf('v1.HostPathType', [
@@ -45,7 +49,7 @@ export const hostPathVolumeSource = s.object(
         'CharDevice',
         'BlockDevice',
       ]),
-      'What must be there: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate and FileOrCreate make it. Unset: no check.',
+      'Required type of the path: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate and FileOrCreate create it if it is missing. Unset: not checked.',
     ),
   },
 );
@@ -54,7 +58,7 @@ export type HostPathVolumeSource = s.TypeOf<typeof hostPathVolumeSource>;
 export const nfsVolumeSource = s.object('io.k8s.api.core.v1.NFSVolumeSource', 'A directory of an NFS server.', {
   server: s.required(1, s.string(), 'Name or address of the server.'),
   path: s.required(2, s.string(), 'The exported directory.'),
-  readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+  readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
 });
 export type NFSVolumeSource = s.TypeOf<typeof nfsVolumeSource>;
 
@@ -62,11 +66,11 @@ export const fcVolumeSource = s.object('io.k8s.api.core.v1.FCVolumeSource', 'A d
   targetWWNs: s.optional(
     1,
     s.atomicList(s.string()),
-    'World wide names of the target. To be given with lun, or else wwids.',
+    'World wide names of the target. Required together with lun, unless wwids is set.',
   ),
   lun: s.pointer(2, s.int32(), 'Number of the disk at the target.'),
   fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-  readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+  readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
   wwids: s.optional(5, s.atomicList(s.string()), 'World wide identifiers of the disk, instead of targetWWNs and lun.', {
     goName: 'WWIDs',
   }),
@@ -101,7 +105,7 @@ export const quobyteVolumeSource = s.object(
   {
     registry: s.required(1, s.string(), 'The Quobyte registries, as host:port, joined by commas.'),
     volume: s.required(2, s.string(), 'Name of the volume.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     user: s.optional(4, s.string(), "User to act as; the service account's by default."),
     group: s.optional(5, s.string(), 'Group to act as; none by default.'),
     tenant: s.optional(6, s.string(), 'Tenant that owns the volume.'),
@@ -120,10 +124,10 @@ export const azureDiskVolumeSource = s.object(
     cachingMode: s.pointer(
       3,
       s.string({ goType: 'v1.AzureDataDiskCachingMode', default: 'ReadWrite' }),
-      'How the host caches: None, ReadOnly or ReadWrite (the default).',
+      'Caching mode of the host: None, ReadOnly or ReadWrite (the default).',
     ),
     fsType: s.pointer(4, s.string({ default: 'ext4' }), 'The file system; ext4 by default.'),
-    readOnly: s.pointer(5, s.boolean({ default: false }), 'Mount it read-only. Default false.'),
+    readOnly: s.pointer(5, s.boolean({ default: false }), 'Read-only mount. Default false.'),
     kind: s.pointer(
       6,
       s.string({ goType: 'v1.AzureDataDiskKind', default: 'Shared' }),
@@ -149,14 +153,14 @@ export const portworxVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type PortworxVolumeSource = s.TypeOf<typeof portworxVolumeSource>;
 
 export const emptyDirVolumeSource = s.object(
   'io.k8s.api.core.v1.EmptyDirVolumeSource',
-  'A directory that begins empty and goes with the Pod.',
+  'Empty directory that is deleted with the Pod.',
   {
     medium: s.optional(
       1,
@@ -166,7 +170,7 @@ export const emptyDirVolumeSource = s.object(
     sizeLimit: s.pointer(
       2,
       s.quantity(),
-      'The most it may hold; a Pod that exceeds it is evicted. Unset: no limit but the room on the node, or in memory the memory limits of the Pod.',
+      'Size limit; a Pod that exceeds it is evicted. Unset: limited only by the space on the node, or for medium Memory by the memory limits of the Pod.',
     ),
   },
 );
@@ -202,25 +206,25 @@ export const secretVolumeSource = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
     defaultMode: s.pointer(
       3,
       s.int32(),
       'Permissions of the files, 0 to 0777, in JSON as a decimal number. Default 0644 (420).',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the Secret or a key may be missing. Default false: the Pod waits.'),
+    optional: s.pointer(4, s.boolean(), 'Missing Secrets or keys are permitted. Default false: the Pod waits.'),
   },
 );
 export type SecretVolumeSource = s.TypeOf<typeof secretVolumeSource>;
 
 export const iscsiVolumeSource = s.object('io.k8s.api.core.v1.ISCSIVolumeSource', 'A disk reached by iSCSI.', {
-  targetPortal: s.required(1, s.string(), 'Where the target is, as host or host:port; the port is 3260 by default.'),
+  targetPortal: s.required(1, s.string(), 'Portal of the target, as host or host:port; the port is 3260 by default.'),
   iqn: s.required(2, s.string(), 'Qualified name of the target.'),
   lun: s.required(3, s.int32(), 'Number of the disk at the target.'),
   iscsiInterface: s.optional(4, s.string({ default: 'default' }), 'The initiator interface; default (tcp) unless set.'),
   fsType: s.optional(5, s.string(), 'The file system; ext4 by default.'),
-  readOnly: s.optional(6, s.boolean(), 'Attach it read-only. Default false.'),
+  readOnly: s.optional(6, s.boolean(), 'Read-only attachment. Default false.'),
   portals: s.optional(7, s.atomicList(s.string()), 'Further portals of the same target, for several paths to it.'),
   chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.', {
     goName: 'DiscoveryCHAPAuth',
@@ -229,11 +233,7 @@ export const iscsiVolumeSource = s.object('io.k8s.api.core.v1.ISCSIVolumeSource'
     goName: 'SessionCHAPAuth',
   }),
   secretRef: s.pointer(10, localObjectReference, 'Secret with the CHAP credentials, in the namespace of the Pod.'),
-  initiatorName: s.pointer(
-    12,
-    s.string(),
-    'Name of the initiator. If set, an interface of its own is made for the volume.',
-  ),
+  initiatorName: s.pointer(12, s.string(), 'Name of the initiator. If set, a new interface is created for the volume.'),
 });
 export type ISCSIVolumeSource = s.TypeOf<typeof iscsiVolumeSource>;
 
@@ -245,7 +245,7 @@ export const glusterfsVolumeSource = s.object(
       goName: 'EndpointsName',
     }),
     path: s.required(2, s.string(), 'Name of the volume.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type GlusterfsVolumeSource = s.TypeOf<typeof glusterfsVolumeSource>;
@@ -255,7 +255,7 @@ export const persistentVolumeClaimVolumeSource = s.object(
   'The volume a claim is bound to.',
   {
     claimName: s.required(1, s.string(), 'Name of the claim, in the namespace of the Pod.'),
-    readOnly: s.optional(2, s.boolean(), 'Mount it read-only in every container. Default false.'),
+    readOnly: s.optional(2, s.boolean(), 'Read-only mount in every container. Default false.'),
   },
 );
 export type PersistentVolumeClaimVolumeSource = s.TypeOf<typeof persistentVolumeClaimVolumeSource>;
@@ -281,7 +281,7 @@ export const rbdVolumeSource = s.object(
       localObjectReference,
       'Secret with the key of the user, in the namespace of the Pod. Wins over keyring.',
     ),
-    readOnly: s.optional(8, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(8, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type RBDVolumeSource = s.TypeOf<typeof rbdVolumeSource>;
@@ -293,7 +293,7 @@ export const flexVolumeSource = s.object(
     driver: s.required(1, s.string(), 'Name of the driver, as vendor/driver.'),
     fsType: s.optional(2, s.string(), 'The file system. Unset: as the driver decides.'),
     secretRef: s.pointer(3, localObjectReference, 'Secret handed to the driver, in the namespace of the Pod.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     options: s.optional(5, s.map(s.string()), 'Further options for the driver.'),
   },
 );
@@ -305,7 +305,7 @@ export const cinderVolumeSource = s.object(
   {
     volumeID: s.required(1, s.string(), 'ID of the volume.'),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(
       4,
       localObjectReference,
@@ -328,7 +328,7 @@ export const cephFSVolumeSource = s.object(
       localObjectReference,
       'Secret with the key of the user, in the namespace of the Pod. Wins over secretFile.',
     ),
-    readOnly: s.optional(6, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(6, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type CephFSVolumeSource = s.TypeOf<typeof cephFSVolumeSource>;
@@ -373,7 +373,7 @@ export const azureFileVolumeSource = s.object(
       'Secret with name and key of the storage account, in the namespace of the Pod.',
     ),
     shareName: s.required(2, s.string(), 'Name of the share.'),
-    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(3, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type AzureFileVolumeSource = s.TypeOf<typeof azureFileVolumeSource>;
@@ -386,14 +386,14 @@ export const configMapVolumeSource = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
     defaultMode: s.pointer(
       3,
       s.int32(),
       'Permissions of the files, 0 to 0777, in JSON as a decimal number. Default 0644 (420).',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the ConfigMap or a key may be missing. Default false: the Pod waits.'),
+    optional: s.pointer(4, s.boolean(), 'Missing ConfigMaps or keys are permitted. Default false: the Pod waits.'),
   },
 );
 export type ConfigMapVolumeSource = s.TypeOf<typeof configMapVolumeSource>;
@@ -406,16 +406,16 @@ export const secretProjection = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the Secret or a key may be missing. Default false.'),
+    optional: s.pointer(4, s.boolean(), 'Missing Secrets or keys are permitted. Default false.'),
   },
 );
 export type SecretProjection = s.TypeOf<typeof secretProjection>;
 
 export const downwardAPIProjection = s.object(
   'io.k8s.api.core.v1.DownwardAPIProjection',
-  'What the Pod knows about itself, among the files of a projected volume.',
+  'Fields of the Pod as files of a projected volume.',
   {
     items: s.optional(1, s.atomicList(downwardAPIVolumeFile), 'The files to make.'),
   },
@@ -430,9 +430,9 @@ export const configMapProjection = s.object(
     items: s.optional(
       2,
       s.atomicList(keyToPath),
-      'Which keys become which files. Unset: each key becomes a file of its name.',
+      'Files to create from keys. Unset: one file for each key, with the name of the key.',
     ),
-    optional: s.pointer(4, s.boolean(), 'Whether the ConfigMap or a key may be missing. Default false.'),
+    optional: s.pointer(4, s.boolean(), 'Missing ConfigMaps or keys are permitted. Default false.'),
   },
 );
 export type ConfigMapProjection = s.TypeOf<typeof configMapProjection>;
@@ -449,7 +449,7 @@ export const serviceAccountTokenProjection = s.object(
     expirationSeconds: s.pointer(
       2,
       s.int64(),
-      'How long a token is good for; at least 600, by default 3600. It is renewed after four fifths of that, or a day.',
+      'Lifetime of the token in seconds; at least 600, 3600 by default. The token is renewed after 80 percent of it, or after a day.',
     ),
     path: s.required(3, s.string(), 'Path of the file within the volume.'),
   },
@@ -460,17 +460,13 @@ export const clusterTrustBundleProjection = s.object(
   'io.k8s.api.core.v1.ClusterTrustBundleProjection',
   'Certificates of authorities to trust, in one file.',
   {
-    name: s.pointer(1, s.string(), 'Take this ClusterTrustBundle. Not together with signerName.'),
-    signerName: s.pointer(2, s.string(), 'Take the bundles of this signer.'),
-    labelSelector: s.pointer(
-      3,
-      labelSelector,
-      'Of the bundles of the signer, those with these labels. Unset: none; empty: all.',
-    ),
+    name: s.pointer(1, s.string(), 'Name of a ClusterTrustBundle. Excludes signerName.'),
+    signerName: s.pointer(2, s.string(), 'Name of the signer of the bundles.'),
+    labelSelector: s.pointer(3, labelSelector, 'Label selector of the bundles of the signer. Unset: none; empty: all.'),
     optional: s.pointer(
       5,
       s.boolean(),
-      'Whether there may be no bundle, which makes an empty file. Default false: the Pod waits.',
+      'Missing bundles are permitted and result in an empty file. Default false: the Pod waits.',
     ),
     path: s.required(4, s.string(), 'Path of the file within the volume.'),
   },
@@ -479,10 +475,10 @@ export type ClusterTrustBundleProjection = s.TypeOf<typeof clusterTrustBundlePro
 
 export const volumeProjection = s.object(
   'io.k8s.api.core.v1.VolumeProjection',
-  'One source of a projected volume; exactly one kind.',
+  'Source of a projected volume; exactly one type.',
   {
     secret: s.pointer(1, secretProjection, 'Keys of a Secret.'),
-    downwardAPI: s.pointer(2, downwardAPIProjection, 'What the Pod knows about itself.'),
+    downwardAPI: s.pointer(2, downwardAPIProjection, 'Fields of the Pod as files.'),
     configMap: s.pointer(3, configMapProjection, 'Keys of a ConfigMap.'),
     serviceAccountToken: s.pointer(4, serviceAccountTokenProjection, "A token of the Pod's service account."),
     clusterTrustBundle: s.pointer(
@@ -498,7 +494,7 @@ export const projectedVolumeSource = s.object(
   'io.k8s.api.core.v1.ProjectedVolumeSource',
   'Files from several sources in one directory.',
   {
-    sources: s.optional(1, s.atomicList(volumeProjection), 'Where the files come from.', { omitEmpty: false }),
+    sources: s.optional(1, s.atomicList(volumeProjection), 'Sources of the files.', { omitEmpty: false }),
     defaultMode: s.pointer(
       2,
       s.int32(),
@@ -530,7 +526,7 @@ export const scaleIOVolumeSource = s.object(
     ),
     volumeName: s.optional(8, s.string(), 'Name of the volume.'),
     fsType: s.optional(9, s.string({ default: 'xfs' }), 'The file system; xfs by default.'),
-    readOnly: s.optional(10, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(10, s.boolean(), 'Read-only mount. Default false.'),
   },
 );
 export type ScaleIOVolumeSource = s.TypeOf<typeof scaleIOVolumeSource>;
@@ -542,7 +538,7 @@ export const storageOSVolumeSource = s.object(
     volumeName: s.optional(1, s.string(), 'Name of the volume, unique in its namespace.'),
     volumeNamespace: s.optional(2, s.string(), 'The StorageOS namespace. Unset: the namespace of the Pod.'),
     fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.optional(4, s.boolean(), 'Read-only mount. Default false.'),
     secretRef: s.pointer(5, localObjectReference, 'Secret with the credentials, in the namespace of the Pod.'),
   },
 );
@@ -550,16 +546,16 @@ export type StorageOSVolumeSource = s.TypeOf<typeof storageOSVolumeSource>;
 
 export const csiVolumeSource = s.object(
   'io.k8s.api.core.v1.CSIVolumeSource',
-  'A volume a CSI driver makes for the Pod and that goes with it.',
+  'Volume that a CSI driver creates for the Pod and deletes with it.',
   {
     driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
-    readOnly: s.pointer(2, s.boolean(), 'Mount it read-only. Default false.'),
+    readOnly: s.pointer(2, s.boolean(), 'Read-only mount. Default false.'),
     fsType: s.pointer(3, s.string(), 'The file system; as the driver decides by default.'),
     volumeAttributes: s.optional(4, s.map(s.string()), 'Options for the driver.'),
     nodePublishSecretRef: s.pointer(
       5,
       localObjectReference,
-      'Secret handed to the driver when it mounts, in the namespace of the Pod.',
+      'Secret in the namespace of the Pod that is passed to the driver when it mounts the volume.',
     ),
   },
 );
@@ -567,7 +563,7 @@ export type CSIVolumeSource = s.TypeOf<typeof csiVolumeSource>;
 
 export const ephemeralVolumeSource = s.object(
   'io.k8s.api.core.v1.EphemeralVolumeSource',
-  'A volume with a claim that is made for the Pod and goes with it.',
+  'Volume with a PVC that is created for the Pod and deleted with it.',
   {
     volumeClaimTemplate: s.pointer(
       1,
@@ -585,12 +581,12 @@ export const imageVolumeSource = s.object(
     reference: s.optional(
       1,
       s.string(),
-      'The image or artifact. May be left out only in a template something else fills in.',
+      'Reference to the image or artifact. Optional only in templates in which it is set later.',
     ),
     pullPolicy: s.optional(
       2,
       s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']),
-      'Always, Never or IfNotPresent. Default: Always for tag latest or none, else IfNotPresent.',
+      'Pull policy: Always, Never or IfNotPresent. Default: Always for the tag latest or no tag, otherwise IfNotPresent.',
     ),
   },
 );
@@ -598,10 +594,10 @@ export type ImageVolumeSource = s.TypeOf<typeof imageVolumeSource>;
 
 export const volumeSource = s.object(
   'io.k8s.api.core.v1.VolumeSource',
-  'Where a volume comes from; exactly one, or emptyDir if none.',
+  'Source of a volume; exactly one. Default emptyDir.',
   {
     hostPath: s.pointer(1, hostPathVolumeSource, 'A file or directory of the node.'),
-    emptyDir: s.pointer(2, emptyDirVolumeSource, 'A directory that begins empty and goes with the Pod.'),
+    emptyDir: s.pointer(2, emptyDirVolumeSource, 'Empty directory that is deleted with the Pod.'),
     gcePersistentDisk: s.pointer(3, gcePersistentDiskVolumeSource, 'A disk of Google Compute Engine.'),
     awsElasticBlockStore: s.pointer(4, awsElasticBlockStoreVolumeSource, 'A volume of Amazon EBS.'),
     gitRepo: s.pointer(5, gitRepoVolumeSource, 'A checkout of a Git repository; deprecated.'),
@@ -634,7 +630,11 @@ export const volumeSource = s.object(
     scaleIO: s.pointer(25, scaleIOVolumeSource, 'A ScaleIO volume; no longer mounted.'),
     storageos: s.pointer(27, storageOSVolumeSource, 'A StorageOS volume; no longer mounted.', { goName: 'StorageOS' }),
     csi: s.pointer(28, csiVolumeSource, 'A volume a CSI driver makes for the Pod.'),
-    ephemeral: s.pointer(29, ephemeralVolumeSource, 'A volume with a claim that is made for the Pod and goes with it.'),
+    ephemeral: s.pointer(
+      29,
+      ephemeralVolumeSource,
+      'Volume with a PVC that is created for the Pod and deleted with it.',
+    ),
     image: s.pointer(30, imageVolumeSource, 'The content of an image or artifact, read-only.'),
   },
 );

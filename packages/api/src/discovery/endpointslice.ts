@@ -2,14 +2,18 @@ import * as s from '@kruise/schema';
 import { objectReference } from '../core/reference.ts';
 import { kind } from '../meta/kind.ts';
 
-export const endpointConditions = s.object('io.k8s.api.discovery.v1.EndpointConditions', 'How an endpoint is.', {
-  ready: s.pointer(1, s.boolean(), 'Whether to send traffic to it: it serves and is not going. Unset counts as true.'),
+export const endpointConditions = s.object('io.k8s.api.discovery.v1.EndpointConditions', 'Conditions of an endpoint.', {
+  ready: s.pointer(
+    1,
+    s.boolean(),
+    'Ready for traffic: the endpoint is serving and not terminating. Unset counts as true.',
+  ),
   serving: s.pointer(
     2,
     s.boolean(),
-    'As ready, but also true of an endpoint that is going and still serves. Unset: as ready.',
+    'Serving: as ready, but also true for a terminating endpoint that still serves. Unset: as ready.',
   ),
-  terminating: s.pointer(3, s.boolean(), 'Whether it is going. Unset counts as false.'),
+  terminating: s.pointer(3, s.boolean(), 'Terminating endpoint. Unset counts as false.'),
 });
 export type EndpointConditions = s.TypeOf<typeof endpointConditions>;
 
@@ -41,15 +45,15 @@ export const endpoint = s.object('io.k8s.api.discovery.v1.Endpoint', 'Somewhere 
   addresses: s.required(
     1,
     s.set(s.string()),
-    "Its addresses, of the slice's type; all alike, up to 100. Clients use the first only.",
+    'Addresses of the endpoint, of the address type of the slice; at most 100, which are equivalent. Clients use only the first.',
   ),
-  conditions: s.optional(2, endpointConditions, 'How it is.'),
-  hostname: s.pointer(3, s.string(), 'The name it has in the DNS below the Service.'),
-  targetRef: s.pointer(4, objectReference, 'What answers there, usually a Pod.'),
+  conditions: s.optional(2, endpointConditions, 'Conditions of the endpoint.'),
+  hostname: s.pointer(3, s.string(), 'Host name in the DNS of the Service.'),
+  targetRef: s.pointer(4, objectReference, 'Object behind the endpoint, usually a Pod.'),
   deprecatedTopology: s.optional(5, s.map(s.string()), 'Topology labels of v1beta1. Read-only.'),
-  nodeName: s.pointer(6, s.string(), 'The node it is on.'),
-  zone: s.pointer(7, s.string(), 'The zone it is in.'),
-  hints: s.pointer(8, endpointHints, 'Hints for the clients that should use it.'),
+  nodeName: s.pointer(6, s.string(), 'Node of the endpoint.'),
+  zone: s.pointer(7, s.string(), 'Zone of the endpoint.'),
+  hints: s.pointer(8, endpointHints, 'Hints about the clients that should use the endpoint.'),
 });
 export type Endpoint = s.TypeOf<typeof endpoint>;
 
@@ -76,7 +80,7 @@ export type EndpointPort = s.TypeOf<typeof endpointPort>;
 
 export const endpointSlice = kind(
   'io.k8s.api.discovery.v1.EndpointSlice',
-  'Some of the endpoints of a Service; all its slices together are all of them.',
+  'EndpointSlice contains a part of the endpoints of a Service; all slices together contain all of them.',
   {
     group: 'discovery.k8s.io',
     version: 'v1',

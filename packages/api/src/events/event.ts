@@ -3,10 +3,14 @@ import { eventSource } from '../core/event-source.ts';
 import { objectReference } from '../core/reference.ts';
 import { kind } from '../meta/kind.ts';
 
-export const eventSeries = s.object('io.k8s.api.events.v1.EventSeries', 'How often an event has come again.', {
-  count: s.required(1, s.int32(), 'How often it has happened in the series so far.'),
-  lastObservedTime: s.required(2, s.microTime(), 'When it last happened.'),
-});
+export const eventSeries = s.object(
+  'io.k8s.api.events.v1.EventSeries',
+  'Series of an event that occurred repeatedly.',
+  {
+    count: s.required(1, s.int32(), 'Number of occurrences in the series so far.'),
+    lastObservedTime: s.required(2, s.microTime(), 'Time of the last occurrence.'),
+  },
+);
 export type EventSeries = s.TypeOf<typeof eventSeries>;
 
 export const event = kind(
@@ -20,28 +24,32 @@ export const event = kind(
     scope: 'Namespaced',
     shortNames: ['ev'],
     fields: {
-      eventTime: s.required(2, s.microTime(), 'When it first happened. Must be given.'),
-      series: s.pointer(3, eventSeries, 'How it repeats, if it does.'),
+      eventTime: s.required(2, s.microTime(), 'Time of the first occurrence. Required.'),
+      series: s.pointer(3, eventSeries, 'Series, if the event occurred repeatedly.'),
       reportingController: s.optional(
         4,
         s.string(),
-        'The controller that reported it, such as kubernetes.io/kubelet. Must be given in new events.',
+        'Controller that reported the event, for example kubernetes.io/kubelet. Required in new events.',
       ),
       reportingInstance: s.optional(
         5,
         s.string(),
-        'Which instance of the controller, up to 128 characters. Must be given in new events.',
+        'Instance of the reporting controller, up to 128 characters. Required in new events.',
       ),
-      action: s.optional(6, s.string(), 'What was done, or failed, about the object; up to 128 characters.'),
+      action: s.optional(6, s.string(), 'Action that was taken or that failed; up to 128 characters.'),
       reason: s.optional(7, s.string(), 'Machine-readable reason; up to 128 characters.'),
-      regarding: s.optional(8, objectReference, 'The object it happened to, as a rule what the controller reconciles.'),
-      related: s.pointer(9, objectReference, 'A second object that had part in it.'),
+      regarding: s.optional(
+        8,
+        objectReference,
+        'Object of the event, normally the one that the controller reconciles.',
+      ),
+      related: s.pointer(9, objectReference, 'Secondary object of the event.'),
       note: s.optional(10, s.string(), 'Human-readable message; up to 1 KiB.'),
       type: s.optional(11, s.string(), 'Normal or Warning.'),
-      deprecatedSource: s.optional(12, eventSource, 'Who reported it, for events of the core group.'),
-      deprecatedFirstTimestamp: s.optional(13, s.time(), 'When it first happened, for events of the core group.'),
-      deprecatedLastTimestamp: s.optional(14, s.time(), 'When it last happened, for events of the core group.'),
-      deprecatedCount: s.optional(15, s.int32(), 'How often it has happened, for events of the core group.'),
+      deprecatedSource: s.optional(12, eventSource, 'Reporting component, for events of the core group.'),
+      deprecatedFirstTimestamp: s.optional(13, s.time(), 'Time of the first occurrence, for events of the core group.'),
+      deprecatedLastTimestamp: s.optional(14, s.time(), 'Time of the last occurrence, for events of the core group.'),
+      deprecatedCount: s.optional(15, s.int32(), 'Number of occurrences, for events of the core group.'),
     },
   },
 );

@@ -12,7 +12,7 @@ export type PriorityLevelConfigurationReference = s.TypeOf<typeof priorityLevelC
 
 export const flowDistinguisherMethod = s.object(
   'io.k8s.api.flowcontrol.v1.FlowDistinguisherMethod',
-  'What makes a flow of its own.',
+  'Method that distinguishes flows.',
   {
     type: s.required(
       1,
@@ -39,30 +39,38 @@ export const serviceAccountSubject = s.object('io.k8s.api.flowcontrol.v1.Service
 });
 export type ServiceAccountSubject = s.TypeOf<typeof serviceAccountSubject>;
 
-export const subject = s.object('io.k8s.api.flowcontrol.v1.Subject', 'Who makes a request.', {
-  kind: s.required(
-    1,
-    s.string({ goType: 'v1.SubjectKind' }),
-    'Which of the others is given: User, Group or ServiceAccount.',
-  ),
-  user: s.pointer(2, userSubject, 'A user, with kind User.'),
-  group: s.pointer(3, groupSubject, 'A group, with kind Group.'),
-  serviceAccount: s.pointer(4, serviceAccountSubject, 'A ServiceAccount, with kind ServiceAccount.'),
-});
+export const subject = s.object(
+  'io.k8s.api.flowcontrol.v1.Subject',
+  'Subject of a request: a user, group or service account.',
+  {
+    kind: s.required(
+      1,
+      s.string({ goType: 'v1.SubjectKind' }),
+      'Kind of the subject: User, Group or ServiceAccount. Determines the field that is set.',
+    ),
+    user: s.pointer(2, userSubject, 'A user, with kind User.'),
+    group: s.pointer(3, groupSubject, 'A group, with kind Group.'),
+    serviceAccount: s.pointer(4, serviceAccountSubject, 'A ServiceAccount, with kind ServiceAccount.'),
+  },
+);
 export type Subject = s.TypeOf<typeof subject>;
 
 export const resourcePolicyRule = s.object(
   'io.k8s.api.flowcontrol.v1.ResourcePolicyRule',
   'Requests for resources; every list must match.',
   {
-    verbs: s.required(1, s.set(s.string()), 'What is done; * for all. * must stand alone.'),
-    apiGroups: s.required(2, s.set(s.string()), 'In which API groups; * for all.'),
-    resources: s.required(3, s.set(s.string()), 'With which resources, such as services or nodes/status; * for all.'),
-    clusterScope: s.optional(4, s.boolean(), 'Whether requests without a namespace match. Default false.'),
+    verbs: s.required(1, s.set(s.string()), 'Verbs that match; * for all, which must be the only entry.'),
+    apiGroups: s.required(2, s.set(s.string()), 'API groups that match; * for all.'),
+    resources: s.required(
+      3,
+      s.set(s.string()),
+      'Resources that match, for example services or nodes/status; * for all.',
+    ),
+    clusterScope: s.optional(4, s.boolean(), 'Requests without a namespace match. Default false.'),
     namespaces: s.optional(
       5,
       s.set(s.string()),
-      'In which namespaces; * for all. May be empty only with clusterScope.',
+      'Namespaces that match; * for all. Can be empty only with clusterScope.',
       { omitEmpty: false },
     ),
   },
@@ -73,8 +81,12 @@ export const nonResourcePolicyRule = s.object(
   'io.k8s.api.flowcontrol.v1.NonResourcePolicyRule',
   'Requests for paths; both lists must match.',
   {
-    verbs: s.required(1, s.set(s.string()), 'What is done; * for all. * must stand alone.'),
-    nonResourceURLs: s.required(6, s.set(s.string()), 'Which paths, such as /healthz or /healthz/*; * for all.'),
+    verbs: s.required(1, s.set(s.string()), 'Verbs that match; * for all, which must be the only entry.'),
+    nonResourceURLs: s.required(
+      6,
+      s.set(s.string()),
+      'Paths that match, for example /healthz or /healthz/*; * for all.',
+    ),
   },
 );
 export type NonResourcePolicyRule = s.TypeOf<typeof nonResourcePolicyRule>;
@@ -83,34 +95,46 @@ export const policyRulesWithSubjects = s.object(
   'io.k8s.api.flowcontrol.v1.PolicyRulesWithSubjects',
   'Requests of certain users for certain things.',
   {
-    subjects: s.required(1, s.atomicList(subject), 'Who makes them: any of these.'),
-    resourceRules: s.optional(2, s.atomicList(resourcePolicyRule), 'What for, among resources: any of these rules.'),
-    nonResourceRules: s.optional(3, s.atomicList(nonResourcePolicyRule), 'What for, among paths: any of these rules.'),
+    subjects: s.required(1, s.atomicList(subject), 'Subjects that match; at least one of them must.'),
+    resourceRules: s.optional(
+      2,
+      s.atomicList(resourcePolicyRule),
+      'Rules for resource requests; at least one of the rules of both lists must match.',
+    ),
+    nonResourceRules: s.optional(
+      3,
+      s.atomicList(nonResourcePolicyRule),
+      'Rules for non-resource requests; at least one of the rules of both lists must match.',
+    ),
   },
 );
 export type PolicyRulesWithSubjects = s.TypeOf<typeof policyRulesWithSubjects>;
 
 export const flowSchemaSpec = s.object(
   'io.k8s.api.flowcontrol.v1.FlowSchemaSpec',
-  'Which requests, and to which level.',
+  'Specification: requests that match, and their priority level.',
   {
     priorityLevelConfiguration: s.required(
       1,
       priorityLevelConfigurationReference,
-      'The level they go to. If it is missing, the schema is ignored.',
+      'Priority level of the requests. If it does not exist, the schema is ignored.',
     ),
     matchingPrecedence: s.optional(
       2,
       s.int32(),
-      'Of the schemas that match, the one with the least number holds; 1 to 10000. Default 1000.',
+      'Precedence among matching schemas: the lowest number wins; 1 to 10000. Default 1000.',
       { omitEmpty: false },
     ),
     distinguisherMethod: s.pointer(
       3,
       flowDistinguisherMethod,
-      'How requests are divided into flows for fair queueing. Unset: all are one flow.',
+      'Method that divides requests into flows for fair queuing. Unset: one flow.',
     ),
-    rules: s.optional(4, s.atomicList(policyRulesWithSubjects), 'Which requests: any of these.'),
+    rules: s.optional(
+      4,
+      s.atomicList(policyRulesWithSubjects),
+      'Rules for the requests that match; at least one must match.',
+    ),
   },
 );
 export type FlowSchemaSpec = s.TypeOf<typeof flowSchemaSpec>;
@@ -125,7 +149,7 @@ export const flowSchemaCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -133,10 +157,15 @@ export const flowSchemaCondition = s.object(
 export type FlowSchemaCondition = s.TypeOf<typeof flowSchemaCondition>;
 
 export const flowSchemaStatus = s.object('io.k8s.api.flowcontrol.v1.FlowSchemaStatus', 'Status of a FlowSchema.', {
-  conditions: s.optional(1, s.listMap(flowSchemaCondition, ['type']), 'Whether its level exists.', {
-    patchStrategy: 'merge',
-    patchMergeKey: 'type',
-  }),
+  conditions: s.optional(
+    1,
+    s.listMap(flowSchemaCondition, ['type']),
+    'Conditions, in particular Dangling: the priority level does not exist.',
+    {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    },
+  ),
 });
 export type FlowSchemaStatus = s.TypeOf<typeof flowSchemaStatus>;
 
@@ -151,8 +180,8 @@ export const flowSchema = kind(
     scope: 'Cluster',
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, flowSchemaSpec, 'Which requests, and to which level.'),
-      status: s.optional(3, flowSchemaStatus, 'What is known of it.'),
+      spec: s.optional(2, flowSchemaSpec, 'Specification: requests that match, and their priority level.'),
+      status: s.optional(3, flowSchemaStatus, 'Status of the schema.'),
     },
   },
 );

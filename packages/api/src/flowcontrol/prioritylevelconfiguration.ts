@@ -5,27 +5,32 @@ export const queuingConfiguration = s.object(
   'io.k8s.api.flowcontrol.v1.QueuingConfiguration',
   'The queues of a priority level.',
   {
-    queues: s.optional(1, s.int32(), 'How many there are. Default 64; 1 puts all flows into one.', {
+    queues: s.optional(1, s.int32(), 'Number of queues. Default 64; with 1, all flows share one queue.', {
       omitEmpty: false,
     }),
     handSize: s.optional(2, s.int32(), 'Among how many queues each flow is dealt; not more than queues. Default 8.', {
       omitEmpty: false,
     }),
-    queueLengthLimit: s.optional(3, s.int32(), 'How many requests may wait in each; more are refused. Default 50.', {
-      omitEmpty: false,
-    }),
+    queueLengthLimit: s.optional(
+      3,
+      s.int32(),
+      'Maximum number of waiting requests in a queue; further requests are rejected. Default 50.',
+      {
+        omitEmpty: false,
+      },
+    ),
   },
 );
 export type QueuingConfiguration = s.TypeOf<typeof queuingConfiguration>;
 
 export const limitResponse = s.object(
   'io.k8s.api.flowcontrol.v1.LimitResponse',
-  'What becomes of requests that cannot be served at once.',
+  'Treatment of requests that cannot be executed at once.',
   {
     type: s.required(
       1,
       s.string({ goType: 'v1.LimitResponseType' }),
-      'Queue lets them wait, Reject refuses them with 429.',
+      'Type: Queue lets requests wait, Reject rejects them with 429.',
     ),
     queuing: s.pointer(2, queuingConfiguration, 'The queues. Only with Queue.'),
   },
@@ -34,46 +39,58 @@ export type LimitResponse = s.TypeOf<typeof limitResponse>;
 
 export const limitedPriorityLevelConfiguration = s.object(
   'io.k8s.api.flowcontrol.v1.LimitedPriorityLevelConfiguration',
-  'How much a priority level may do at once.',
+  'Concurrency limit of a priority level.',
   {
     nominalConcurrencyShares: s.pointer(
       1,
       s.int32(),
-      'Its share of what the server can do at once, in proportion to the others. Default 30; 0 leaves it only what it can borrow.',
+      'Share of the concurrency limit of the server, in proportion to the other levels. Default 30; with 0 the level has only borrowed seats.',
       { omitEmpty: false },
     ),
-    limitResponse: s.optional(2, limitResponse, 'What becomes of requests beyond that.'),
+    limitResponse: s.optional(2, limitResponse, 'Treatment of requests above the limit.'),
     lendablePercent: s.pointer(
       3,
       s.int32(),
-      'How much of its share others may borrow while it has no use for it, 0 to 100 percent. Default 0.',
+      'Share of the seats that other levels may borrow while they are unused, 0 to 100 percent. Default 0.',
     ),
-    borrowingLimitPercent: s.pointer(4, s.int32(), 'How much it may borrow, in percent of its share. Unset: no limit.'),
+    borrowingLimitPercent: s.pointer(
+      4,
+      s.int32(),
+      'Maximum number of seats that the level may borrow, in percent of its own. Unset: no limit.',
+    ),
   },
 );
 export type LimitedPriorityLevelConfiguration = s.TypeOf<typeof limitedPriorityLevelConfiguration>;
 
 export const exemptPriorityLevelConfiguration = s.object(
   'io.k8s.api.flowcontrol.v1.ExemptPriorityLevelConfiguration',
-  'What a priority level without limit leaves to others.',
+  'Seats that an exempt priority level lends.',
   {
     nominalConcurrencyShares: s.pointer(
       1,
       s.int32(),
       'The share that counts as its own when shares are computed. Default 0. It is never held to it.',
     ),
-    lendablePercent: s.pointer(2, s.int32(), 'How much of its share others may borrow, 0 to 100 percent. Default 0.'),
+    lendablePercent: s.pointer(
+      2,
+      s.int32(),
+      'Share of the seats that other levels may borrow, 0 to 100 percent. Default 0.',
+    ),
   },
 );
 export type ExemptPriorityLevelConfiguration = s.TypeOf<typeof exemptPriorityLevelConfiguration>;
 
 export const priorityLevelConfigurationSpec = s.object(
   'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec',
-  'How a priority level is treated.',
+  'Specification of a priority level.',
   {
     type: s.required(1, s.string({ goType: 'v1.PriorityLevelEnablement' }), 'Exempt is never limited, Limited is.'),
-    limited: s.pointer(2, limitedPriorityLevelConfiguration, 'Its limits. Must be given with Limited, and only then.'),
-    exempt: s.pointer(3, exemptPriorityLevelConfiguration, 'What it leaves to others. Only with Exempt.'),
+    limited: s.pointer(
+      2,
+      limitedPriorityLevelConfiguration,
+      'Limits of the level. Required with type Limited, and not permitted otherwise.',
+    ),
+    exempt: s.pointer(3, exemptPriorityLevelConfiguration, 'Lending of seats. Only with type Exempt.'),
   },
 );
 export type PriorityLevelConfigurationSpec = s.TypeOf<typeof priorityLevelConfigurationSpec>;
@@ -92,7 +109,7 @@ export const priorityLevelConfigurationCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'Status of the condition: True, False or Unknown.',
     ),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    lastTransitionTime: s.optional(3, s.time(), 'Time at which the status of the condition last changed.'),
     reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
     message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
@@ -124,8 +141,8 @@ export const priorityLevelConfiguration = kind(
     scope: 'Cluster',
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, priorityLevelConfigurationSpec, 'How it is treated.'),
-      status: s.optional(3, priorityLevelConfigurationStatus, 'What is known of it.'),
+      spec: s.optional(2, priorityLevelConfigurationSpec, 'Specification of the priority level.'),
+      status: s.optional(3, priorityLevelConfigurationStatus, 'Status of the priority level.'),
     },
   },
 );

@@ -15,13 +15,16 @@ const templateMetadata = s.object({}) as s.ObjectNode & s.Typed<ObjectMeta>;
 
 const broadcastJobTemplate = s.object({
   metadata: s.optional(templateMetadata, 'Labels and annotations for the jobs.'),
-  spec: s.present(broadcastJobSpec, 'What each BroadcastJob does.'),
+  spec: s.present(broadcastJobSpec, 'Specification of the BroadcastJobs.'),
 });
 export type BroadcastJobTemplateSpec = s.TypeOf<typeof broadcastJobTemplate>;
 
 const imageListPullJobTemplate = s.object({
   metadata: s.optional(templateMetadata, 'Labels and annotations for the jobs.'),
-  spec: s.present(imageListPullJobSpec, 'What each ImageListPullJob fetches; its completionPolicy type is Always.'),
+  spec: s.present(
+    imageListPullJobSpec,
+    'Specification of the ImageListPullJobs; the type of the completionPolicy is Always.',
+  ),
 });
 export type ImageListPullJobTemplateSpec = s.TypeOf<typeof imageListPullJobTemplate>;
 
@@ -40,11 +43,11 @@ function specWith<N extends s.Node>(template: N) {
   return s.object({
     schedule: s.required(
       s.string({ minLength: 0 }),
-      'When to start: minute, hour, day of month, month and day of week, or @daily and the like, or @every 1h30m.',
+      'Schedule in cron format: minute, hour, day of month, month and day of week, or a macro such as @daily or @every 1h30m.',
     ),
     timeZone: s.pointer(
       s.string(),
-      'The IANA zone the schedule is read in, such as Europe/Berlin. Unset: that of kruise-manager.',
+      'IANA time zone of the schedule, for example Europe/Berlin. Unset: the time zone of kruise-manager.',
     ),
     startingDeadlineSeconds: s.pointer(
       s.int64(),
@@ -52,13 +55,13 @@ function specWith<N extends s.Node>(template: N) {
     ),
     concurrencyPolicy: s.optional(
       s.enumeration(['Allow', 'Forbid', 'Replace']),
-      'If the last job still runs: Allow (the default) starts another, Forbid skips this one, Replace ends the old ' +
+      'Policy while the last job is still running: Allow (the default) starts another one, Forbid skips the new one, Replace deletes the old ' +
         'one first. With imageListPullJobTemplate the default is Replace, and Allow is refused.',
     ),
-    paused: s.pointer(s.boolean(), 'Starts nothing while true. Default false.'),
-    successfulJobsHistoryLimit: s.pointer(s.int32(), 'How many jobs that ended well are kept. Default 3.'),
-    failedJobsHistoryLimit: s.pointer(s.int32(), 'How many jobs that failed are kept. Default 1.'),
-    template: s.required(template, 'What to start: exactly one of the templates.'),
+    paused: s.pointer(s.boolean(), 'Suspends the schedule: no jobs are started. Default false.'),
+    successfulJobsHistoryLimit: s.pointer(s.int32(), 'Number of successful jobs to keep. Default 3.'),
+    failedJobsHistoryLimit: s.pointer(s.int32(), 'Number of failed jobs to keep. Default 1.'),
+    template: s.required(template, 'Template of the jobs; exactly one type.'),
   });
 }
 
@@ -93,8 +96,8 @@ export const advancedCronJob = kind('io.kruise.apps.v1beta1.AdvancedCronJob', do
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(advancedCronJobSpec, 'What to start when.'),
-    status: s.optional(advancedCronJobStatus, 'What has been started.'),
+    spec: s.present(advancedCronJobSpec, 'Specification: schedule and template of the jobs.'),
+    status: s.optional(advancedCronJobStatus, 'Status: active jobs and time of the last run.'),
   },
 });
 export type AdvancedCronJob = s.TypeOf<typeof advancedCronJob>;
@@ -103,8 +106,8 @@ export const advancedCronJobV1alpha1 = kind('io.kruise.apps.v1alpha1.AdvancedCro
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(advancedCronJobSpecV1alpha1, 'What to start when.'),
-    status: s.optional(advancedCronJobStatus, 'What has been started.'),
+    spec: s.present(advancedCronJobSpecV1alpha1, 'Specification: schedule and template of the jobs.'),
+    status: s.optional(advancedCronJobStatus, 'Status: active jobs and time of the last run.'),
   },
 });
 export type AdvancedCronJobV1alpha1 = s.TypeOf<typeof advancedCronJobV1alpha1>;

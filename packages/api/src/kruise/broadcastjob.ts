@@ -14,28 +14,28 @@ const failurePolicy = s.object({
   ),
   restartLimit: s.optional(
     s.int32(),
-    'How often the containers of one Pod may restart before the Pod counts as failed, for restartPolicy OnFailure. Default 0.',
+    'Maximum number of container restarts of a Pod before the Pod counts as failed, with restartPolicy OnFailure. Default 0.',
   ),
 });
 
 export const broadcastJobSpec = s.object({
   parallelism: s.pointer(
     s.intOrString(),
-    'How many Pods run at once: a number, or a percentage of the nodes that fit, rounded up. Unset: all.',
+    'Maximum number of concurrent Pods: a number, or a percentage of the matching nodes, rounded up. Unset: all.',
   ),
   template: s.required(s.preserved<PodTemplateSpec>(), 'The Pod to run; its restartPolicy is Never or OnFailure.'),
-  completionPolicy: s.optional(completionPolicy, 'When the job is over, and what becomes of it then.', {
+  completionPolicy: s.optional(completionPolicy, 'Completion of the job, and its removal afterwards.', {
     omitEmpty: false,
   }),
   paused: s.optional(s.boolean(), 'Creates no further Pods; running ones continue. Default false.'),
-  failurePolicy: s.optional(failurePolicy, 'What to do when a Pod fails.'),
+  failurePolicy: s.optional(failurePolicy, 'Policy for failed Pods.'),
 });
 export type BroadcastJobSpec = s.TypeOf<typeof broadcastJobSpec>;
 
 export const broadcastJobStatus = s.object({
-  conditions: s.optional(s.list(jobCondition), 'How the job ended: Complete or Failed.'),
-  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
+  conditions: s.optional(s.list(jobCondition), 'Conditions of the finished job: Complete or Failed.'),
+  startTime: s.pointer(s.dateTime(), 'Time at which the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'Time at which the job completed or failed.'),
   active: s.present(s.int32(), 'Pods that have not ended yet.'),
   succeeded: s.present(s.int32(), 'Pods that ended well.'),
   failed: s.present(s.int32(), 'Pods that failed.'),
@@ -59,7 +59,7 @@ const facts = {
     ageColumn,
   ],
   fields: {
-    spec: s.present(broadcastJobSpec, 'What to run, and how.'),
+    spec: s.present(broadcastJobSpec, 'Specification: Pod template and policies of the job.'),
     status: s.optional(broadcastJobStatus, 'Progress of the job.'),
   },
 } as const;

@@ -10,22 +10,22 @@ import { scalePaths } from './scale.ts';
 import { updatePriorityStrategy, updateScatterStrategy } from './update-order.ts';
 
 const doc =
-  'Keeps a number of equal Pods running, each with volumes of its own if asked, and updates them in place where it can.';
+  'CloneSet maintains a number of identical Pods, optionally with PVCs for each Pod, and updates them in place where possible.';
 
 const scaleFields = {
   podsToDelete: s.optional(
     s.list(s.string()),
-    'Names of Pods to delete before any others. A name is taken off the list once its Pod is gone.',
+    'Names of Pods to delete first. A name is removed from the list when its Pod is deleted.',
   ),
   maxUnavailable: s.pointer(
     s.intOrString(),
-    'How many Pods may be unavailable while scaling out: no more are created at once than this leaves room for. ' +
+    'Maximum number of unavailable Pods while scaling out: it limits the Pods that are created at once. ' +
       'A number or a percentage of replicas; unset: no limit.',
   ),
 };
 
 const enablePVCReuse = s.boolean({ default: false });
-const enablePVCReuseDoc = 'Give the volume claims of Pods that vanished to the Pods that replace them. Default false.';
+const enablePVCReuseDoc = 'Reuses the PVCs of deleted Pods for the Pods that replace them. Default false.';
 const excludePreparingDelete = s.optional(
   s.boolean(),
   'Do not count Pods in state PreparingDelete among the replicas, so that they are replaced at once. Default false.',
@@ -42,30 +42,30 @@ export const cloneSetScaleStrategyV1alpha1 = s.object({
   ...scaleFields,
   disablePVCReuse: s.optional(
     s.boolean(),
-    'Make new volume claims for every Pod, also where those of a vanished Pod are left. Default false.',
+    'Disables the reuse of PVCs: new PVCs are created for every Pod. Default false.',
   ),
 });
 
 const rollingFields = {
   partition: s.pointer(
     s.intOrString(),
-    'How many Pods stay at the old revision: a number, or a percentage of replicas rounded up, where anything ' +
+    'Number of Pods that stay at the old revision: a number, or a percentage of replicas rounded up, where anything ' +
       'below 100% updates at least one. Default 0.',
   ),
   maxUnavailable: s.pointer(
     s.intOrString(),
-    'How many Pods may be unavailable during an update, a chosen deletion or scaling in: a number or a percentage ' +
+    'Maximum number of unavailable Pods during an update, a specified deletion or scaling in: a number or a percentage ' +
       'of replicas, rounded up, or down if maxSurge is set. Default 20%.',
   ),
   maxSurge: s.pointer(
     s.intOrString(),
-    'How many Pods may run beyond replicas during an update or a chosen deletion: a number or a percentage rounded ' +
+    'Maximum number of Pods above replicas during an update or a specified deletion: a number or a percentage rounded ' +
       'up. Default 0; not with InPlaceOnly.',
   ),
   paused: s.optional(s.boolean(), 'Pauses updates; scaling continues. Default false.'),
   priorityStrategy: s.pointer(
     updatePriorityStrategy,
-    'Which Pods are updated first. Unset: Pods that are not ready, then the newest.',
+    'Update order of Pods. Unset: first Pods that are not ready, then the newest.',
   ),
   scatterStrategy: s.optional(
     updateScatterStrategy,
@@ -89,7 +89,10 @@ export const cloneSetUpdateStrategy = s.object({
     s.oneOf(['RollingUpdate', 'OnDelete']),
     'RollingUpdate (the default) updates Pods to a new template; OnDelete updates a Pod only after it is deleted.',
   ),
-  rollingUpdate: s.pointer(cloneSetRollingUpdate, 'How a rolling update proceeds. Filled in for RollingUpdate.'),
+  rollingUpdate: s.pointer(
+    cloneSetRollingUpdate,
+    'Parameters of the rolling update. Set by default with type RollingUpdate.',
+  ),
 });
 export type CloneSetUpdateStrategy = s.TypeOf<typeof cloneSetUpdateStrategy>;
 
@@ -106,13 +109,13 @@ const identityFields = {
   replicas: s.pointer(s.int32(), 'Number of desired Pods. Default 1.'),
   selector: s.required(
     labelSelector,
-    'Which Pods belong to the set, by label. Must match the labels of the template; cannot be changed.',
+    'Label selector of the Pods that belong to the set. Must match the labels of the template; immutable.',
     { pointer: true },
   ),
-  template: s.required(s.preserved<PodTemplateSpec>(), 'What a Pod looks like. A change makes a new revision.'),
+  template: s.required(s.preserved<PodTemplateSpec>(), 'Template of the Pods. A change creates a new revision.'),
   volumeClaimTemplates: s.optional(
     s.preserved<readonly PersistentVolumeClaim[]>(),
-    'Volume claims made for every Pod and deleted with it. A change alone makes no new revision.',
+    'Templates of PVCs that are created for every Pod and deleted with it. A change alone creates no new revision.',
   ),
 };
 
@@ -125,7 +128,7 @@ const restFields = {
   lifecycle: s.pointer(lifecycle, 'Lifecycle hooks, at which Pods wait for another controller.'),
   progressDeadlineSeconds: s.pointer(
     s.int32(),
-    'Seconds an update may take before condition Progressing turns False; nothing is stopped by it. Unset, or ' +
+    'Seconds until the condition Progressing of an update becomes False; the update continues. Unset, or ' +
       '2147483647: no such condition.',
   ),
 };
@@ -162,11 +165,14 @@ export const cloneSetSpecV1alpha1 = s.object({
 export const cloneSetCondition = s.object({
   type: s.required(
     s.oneOf(['Progressing', 'FailedScale', 'FailedUpdate']),
-    'Progressing: how the update gets on. FailedScale, FailedUpdate: the last error in doing so.',
+    'Type: Progressing, or FailedScale and FailedUpdate for the last error.',
   ),
   status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'Status of the condition: True, False or Unknown.'),
-  lastUpdateTime: s.optional(s.dateTime(), 'When status or reason last changed; the progress deadline counts from it.'),
-  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  lastUpdateTime: s.optional(
+    s.dateTime(),
+    'Time at which status or reason last changed; the progress deadline is counted from it.',
+  ),
+  lastTransitionTime: s.optional(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(s.string(), 'Machine-readable reason, such as CloneSetAvailable or ProgressDeadlineExceeded.'),
   message: s.optional(s.string(), 'Human-readable message with details.'),
 });
@@ -190,7 +196,7 @@ export const cloneSetStatus = s.object({
     'Name of the ControllerRevision every Pod was at before; becomes the update revision when all Pods have it.',
   ),
   collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
-  conditions: s.optional(s.list(cloneSetCondition), 'How scaling and updating get on.'),
+  conditions: s.optional(s.list(cloneSetCondition), 'Conditions of scaling and updating.'),
   labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
 });
 export type CloneSetStatus = s.TypeOf<typeof cloneSetStatus>;

@@ -12,7 +12,7 @@ export const completionPolicy = s.object({
   ),
   ttlSecondsAfterFinished: s.pointer(
     s.int32(),
-    'Seconds a finished job is kept before it is deleted; 0 deletes at once, unset keeps it. Only with type Always.',
+    'Time to live of a finished job in seconds; 0 deletes it at once. Unset: it is kept. Only with type Always.',
   ),
 });
 export type CompletionPolicy = s.TypeOf<typeof completionPolicy>;

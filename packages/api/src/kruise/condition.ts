@@ -7,7 +7,7 @@ const type = s.string();
 export const condition = s.object({
   type: s.required(type, 'Type of the condition.'),
   status: s.required(status, 'Status of the condition: True, False or Unknown.'),
-  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(s.string(), 'Human-readable message with details.'),
 });
@@ -16,9 +16,9 @@ export type Condition = s.TypeOf<typeof condition>;
 /** A condition of a job, which has the time of its last probe too. */
 export const jobCondition = s.object({
   type: s.required(type, 'Type of the condition of the job.'),
-  status: s.required(status, 'Whether it has happened: True, False or Unknown.'),
-  lastProbeTime: s.optional(s.dateTime(), 'When the job was last examined in this respect.'),
-  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  status: s.required(status, 'Status of the condition: True, False or Unknown.'),
+  lastProbeTime: s.optional(s.dateTime(), 'Time at which the condition was last probed.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(s.string(), 'Human-readable message with details.'),
 });
@@ -39,7 +39,7 @@ export const standardCondition = s.object({
     s.int64({ minimum: 0 }),
     'The metadata.generation that the condition was observed for.',
   ),
-  lastTransitionTime: s.required(s.dateTime(), 'When the status last changed.'),
+  lastTransitionTime: s.required(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.required(
     s.string({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
     'Machine-readable reason in CamelCase; never empty.',

@@ -5,7 +5,7 @@ import { kind } from '../meta/kind.ts';
 import { ageColumn } from './columns.ts';
 import { standardCondition } from './condition.ts';
 
-const doc = 'Asks that containers of a running Pod be stopped and started afresh, the Pod itself staying.';
+const doc = 'ContainerRecreateRequest requests a restart of containers of a running Pod, without recreating the Pod.';
 
 const phases = ['Pending', 'Recreating', 'Succeeded', 'Failed', 'Completed'] as const;
 const failurePolicies = ['Fail', 'Ignore'] as const;
@@ -14,19 +14,19 @@ const failurePolicies = ['Fail', 'Ignore'] as const;
 const preStop = s.object({
   exec: s.pointer(execAction, 'A command to run in the container.'),
   httpGet: s.pointer(httpGetAction, 'A request to make to the container.'),
-  tcpSocket: s.pointer(tcpSocketAction, 'A connection to open; nothing acts on it.'),
+  tcpSocket: s.pointer(tcpSocketAction, 'TCP connection. Not supported.'),
 });
 
 const statusContext = s.object({
-  containerID: s.required(s.string(), 'The ID of the container that is to go, with its runtime: containerd://…'),
-  restartCount: s.required(s.int32(), 'How often the container had restarted by then.'),
+  containerID: s.required(s.string(), 'ID of the container to stop, with its runtime: containerd://…'),
+  restartCount: s.required(s.int32(), 'Expected number of restarts of the container at that time.'),
 });
 
 const container = s.object({
   name: s.required(s.string(), 'Name of a container of the Pod that has been started; each once.'),
   preStop: s.pointer(preStop, 'Filled in from the Pod: the hook to run before the container stops.'),
   ports: s.optional(s.list(containerPort), 'Filled in from the Pod when the hook makes a request.'),
-  statusContext: s.pointer(statusContext, 'Filled in from the Pod: the container as it was when this was asked.'),
+  statusContext: s.pointer(statusContext, 'State of the container when the request was created. Set from the Pod.'),
 });
 export type ContainerRecreateRequestContainer = s.TypeOf<typeof container>;
 
@@ -35,16 +35,16 @@ function specWith<N extends s.Node & s.Typed<'Fail' | 'Ignore'>>(limits: s.Const
   const strategy = s.object({
     failurePolicy: s.optional(
       failurePolicy,
-      'When a container cannot be recreated: Fail (the default) leaves the rest alone, Ignore goes on.',
+      'Policy if a container cannot be recreated: Fail (the default) stops, Ignore continues with the next container.',
     ),
     orderedRecreate: s.optional(s.boolean(), 'Wait for each container to be up before the next. Default false.'),
     forceRecreate: s.optional(
       s.boolean(),
-      'Stop a container even if it has restarted by itself since this was asked. Default false.',
+      'Stops a container even if it has restarted since the request was created. Default false.',
     ),
     terminationGracePeriodSeconds: s.pointer(
       s.int64(limits),
-      'Seconds a container has to stop by itself; 0 stops it at once. Default: that of the Pod.',
+      'Grace period of a container in seconds; 0 kills it at once. Default: the grace period of the Pod.',
     ),
     unreadyGracePeriodSeconds: s.pointer(
       s.int64(limits),
@@ -58,12 +58,15 @@ function specWith<N extends s.Node & s.Typed<'Fail' | 'Ignore'>>(limits: s.Const
   return s.object({
     podName: s.required(s.string(), 'Name of the Pod, in the same namespace.'),
     containers: s.required(s.list(container), 'The containers to recreate, in order; at least one.'),
-    strategy: s.pointer(strategy, 'How to go about it.'),
+    strategy: s.pointer(strategy, 'Strategy of recreating the containers.'),
     activeDeadlineSeconds: s.pointer(
       s.int64(limits),
-      'Seconds since creation after which what is not done has failed; at least 3. Unset: no limit.',
+      'Deadline in seconds since creation, after which unfinished containers have failed; at least 3. Unset: no limit.',
     ),
-    ttlSecondsAfterFinished: s.pointer(s.int32(limits), 'Seconds a completed request is kept. Unset: for good.'),
+    ttlSecondsAfterFinished: s.pointer(
+      s.int32(limits),
+      'Time to live of a completed request in seconds. Unset: it is kept.',
+    ),
   });
 }
 
@@ -74,24 +77,24 @@ function statusFieldsWith<N extends s.Node & s.Typed<(typeof phases)[number]>>(p
   const containerState = s.object({
     name: s.required(s.string(), 'Name of the container.'),
     phase: s.required(phase, 'Pending, Recreating, Succeeded or Failed.'),
-    message: s.optional(s.string(), 'What went wrong with the container.'),
-    isKilled: s.optional(s.boolean(), 'Whether the old container has been stopped.'),
+    message: s.optional(s.string(), 'Error message of the container.'),
+    isKilled: s.optional(s.boolean(), 'The old container has been stopped.'),
   });
   return {
-    phase: s.required(
-      phase,
-      'Pending, Recreating or Completed. Completed says that it is over, not that it went well.',
+    phase: s.required(phase, 'Phase: Pending, Recreating or Completed. Completed does not imply success.'),
+    completionTime: s.pointer(s.dateTime(), 'Time at which the request completed.'),
+    message: s.optional(s.string(), 'Reason for an early end.'),
+    containerRecreateStates: s.optional(
+      s.list(containerState),
+      'States of the containers, in the order of the specification.',
     ),
-    completionTime: s.pointer(s.dateTime(), 'When it was over.'),
-    message: s.optional(s.string(), 'Why it ended before its time.'),
-    containerRecreateStates: s.optional(s.list(containerState), 'How far each container is, in the order of the spec.'),
   };
 }
 
 const containerStatusSnapshot = s.object({
   name: s.required(s.string(), 'Name of the container.'),
-  ready: s.required(s.boolean(), 'Whether the Pod says that the container is ready.'),
-  restartCount: s.required(s.int32(), 'How often it has restarted.'),
+  ready: s.required(s.boolean(), 'Readiness of the container in the status of the Pod.'),
+  restartCount: s.required(s.int32(), 'Number of restarts.'),
   containerID: s.optional(s.string(), 'The ID of the container that runs now.'),
 });
 
@@ -127,8 +130,11 @@ export const containerRecreateRequest = kind('io.kruise.apps.v1beta1.ContainerRe
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(containerRecreateRequestSpec, 'What to recreate, and how. Cannot be changed.'),
-    status: s.optional(containerRecreateRequestStatus, 'How far it is.'),
+    spec: s.present(
+      containerRecreateRequestSpec,
+      'Specification: containers to recreate, and the strategy. Immutable.',
+    ),
+    status: s.optional(containerRecreateRequestStatus, 'Status: progress of each container.'),
   },
 });
 export type ContainerRecreateRequest = s.TypeOf<typeof containerRecreateRequest>;
@@ -137,8 +143,11 @@ export const containerRecreateRequestV1alpha1 = kind('io.kruise.apps.v1alpha1.Co
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(specWith({}, s.oneOf(failurePolicies)), 'What to recreate, and how. Cannot be changed.'),
-    status: s.optional(s.object(statusFieldsWith(s.oneOf(phases))), 'How far it is.'),
+    spec: s.present(
+      specWith({}, s.oneOf(failurePolicies)),
+      'Specification: containers to recreate, and the strategy. Immutable.',
+    ),
+    status: s.optional(s.object(statusFieldsWith(s.oneOf(phases))), 'Status: progress of each container.'),
   },
 });
 export type ContainerRecreateRequestV1alpha1 = s.TypeOf<typeof containerRecreateRequestV1alpha1>;

@@ -7,7 +7,7 @@ import { condition } from './condition.ts';
 import { lifecycle } from './lifecycle.ts';
 
 const doc =
-  'Keeps one Pod on every node that fits, and updates them node by node, in place or with a surge where asked.';
+  'DaemonSet maintains one Pod on every matching node, and updates them node by node, optionally in place or with a surge.';
 
 function rollingUpdateWith<N extends s.Node>(rollingUpdateType: N) {
   return s.object({
@@ -17,18 +17,18 @@ function rollingUpdateWith<N extends s.Node>(rollingUpdateType: N) {
     ),
     maxUnavailable: s.pointer(
       s.intOrString(),
-      'How many nodes may lack an available Pod during an update: a number, or a percentage of the desired nodes ' +
+      'Maximum number of nodes without an available Pod during an update: a number, or a percentage of the desired nodes ' +
         'rounded up. Default 1; must be 0 with maxSurge.',
     ),
     maxSurge: s.pointer(
       s.intOrString(),
-      'On how many nodes the new Pod may start beside the old one: a number, or a percentage rounded up. Default 0; ' +
+      'Maximum number of nodes on which the new Pod is started before the old one is deleted: a number, or a percentage rounded up. Default 0; ' +
         'not with InPlaceIfPossible.',
     ),
     selector: s.pointer(labelSelector, 'Update only Pods on nodes with these labels. Unset: on all nodes.'),
     partition: s.pointer(
       s.intOrString(),
-      'How many Pods stay at the old revision: a number, or a percentage of the desired nodes rounded down. Default 0.',
+      'Number of Pods that stay at the old revision: a number, or a percentage of the desired nodes rounded down. Default 0.',
     ),
     paused: s.pointer(s.boolean(), 'Stops updating Pods; new nodes still get theirs. Default false.'),
   });
@@ -46,7 +46,10 @@ function updateStrategyWith<N extends s.Node>(rollingUpdate: N) {
       s.oneOf(['RollingUpdate', 'OnDelete']),
       'RollingUpdate (the default) updates Pods to a new template; OnDelete updates a Pod only after it is deleted.',
     ),
-    rollingUpdate: s.pointer(rollingUpdate, 'How a rolling update proceeds. Filled in for RollingUpdate.'),
+    rollingUpdate: s.pointer(
+      rollingUpdate,
+      'Parameters of the rolling update. Set by default with type RollingUpdate.',
+    ),
   });
 }
 
@@ -56,19 +59,19 @@ export type DaemonSetUpdateStrategy = s.TypeOf<typeof daemonSetUpdateStrategy>;
 const scaleStrategy = s.object({
   partitionedScaling: s.optional(
     s.boolean(),
-    'Let partition hold back the creation of Pods on new nodes too. Default false: every node gets its Pod at once.',
+    'Applies partition also to the creation of Pods on new nodes. Default false: every node gets its Pod at once.',
   ),
 });
 
 const leadingFields = {
   selector: s.required(
     labelSelector,
-    'Which Pods belong to the set, by label. Must match the labels of the template; cannot be changed.',
+    'Label selector of the Pods that belong to the set. Must match the labels of the template; immutable.',
     { pointer: true },
   ),
   template: s.required(
     s.preserved<PodTemplateSpec>(),
-    'What a Pod looks like; its node selector, affinity and tolerations choose the nodes. A change makes a new revision.',
+    'Template of the Pods; its node selector, affinity and tolerations select the nodes. A change creates a new revision.',
   ),
 };
 
@@ -79,7 +82,7 @@ const trailingFields = {
   ),
   burstReplicas: s.pointer(
     s.intOrString(),
-    'How many Pods are created, deleted or updated in one step: a number, or a percentage of the desired nodes ' +
+    'Maximum number of Pods that are created, deleted or updated in one step: a number, or a percentage of the desired nodes ' +
       'rounded down. Default 250.',
   ),
   revisionHistoryLimit: s.pointer(s.int32(), 'Number of unused revisions to keep. Default 10.'),
@@ -93,7 +96,7 @@ export const daemonSetSpec = s.object({
   ...leadingFields,
   updateStrategy: s.optional(daemonSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
   ...trailingFields,
-  scaleStrategy: s.pointer(scaleStrategy, 'How Pods are created on nodes that have none.'),
+  scaleStrategy: s.pointer(scaleStrategy, 'Strategy of creating Pods on nodes without one.'),
 });
 export type DaemonSetSpec = s.TypeOf<typeof daemonSetSpec>;
 
@@ -116,7 +119,7 @@ const statusFields = {
   numberAvailable: s.optional(s.int32(), 'Nodes whose Pod has been ready for minReadySeconds.'),
   numberUnavailable: s.optional(s.int32(), 'Nodes that should have a Pod and have none that is available.'),
   collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
-  conditions: s.optional(s.list(condition), 'Not written by Kruise; here for those who read every workload alike.'),
+  conditions: s.optional(s.list(condition), 'Not written by Kruise; for compatibility with other workloads.'),
 };
 
 export const daemonSetStatus = s.object({

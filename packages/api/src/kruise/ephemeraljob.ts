@@ -16,14 +16,14 @@ export const ephemeralJobSpec = s.object({
   selector: s.required(labelSelector, 'The Pods to add containers to, by label, in the same namespace.', {
     pointer: true,
   }),
-  replicas: s.pointer(s.int32(), 'Take only this many of the Pods that match. Unset: all.'),
-  parallelism: s.pointer(s.int32(), 'In how many Pods the containers run at the same time. Default 1.'),
-  template: s.required(template, 'What is added to each Pod.'),
+  replicas: s.pointer(s.int32(), 'Maximum number of matching Pods that are used. Unset: all.'),
+  parallelism: s.pointer(s.int32(), 'Maximum number of Pods in which the containers run concurrently. Default 1.'),
+  template: s.required(template, 'Template of the ephemeral containers.'),
   paused: s.optional(s.boolean(), 'Adds containers to no further Pods. Default false.'),
   activeDeadlineSeconds: s.pointer(s.int64(), 'Seconds after which an unfinished job fails. Unset: no limit.'),
   ttlSecondsAfterFinished: s.pointer(
     s.int32(),
-    'Seconds a finished job is kept before it is deleted; 0 deletes at once. Default 1800.',
+    'Time to live of a finished job in seconds; 0 deletes it at once. Default 1800.',
   ),
 });
 export type EphemeralJobSpec = s.TypeOf<typeof ephemeralJobSpec>;
@@ -31,10 +31,10 @@ export type EphemeralJobSpec = s.TypeOf<typeof ephemeralJobSpec>;
 export const ephemeralJobStatus = s.object({
   conditions: s.optional(
     s.list(jobCondition),
-    'What has happened to the job: Initialized, MatchedEmpty, JobSucceeded, JobFailed or JobError.',
+    'Conditions of the job: Initialized, MatchedEmpty, JobSucceeded, JobFailed or JobError.',
   ),
-  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
+  startTime: s.pointer(s.dateTime(), 'Time at which the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'Time at which the job completed or failed.'),
   phase: s.present(
     s.oneOf(['Succeeded', 'Failed', 'Waiting', 'Running', 'Paused', 'Error', 'Unknown']),
     'Phase of the job.',
@@ -68,7 +68,7 @@ export const ephemeralJob = kind(
       ageColumn,
     ],
     fields: {
-      spec: s.present(ephemeralJobSpec, 'What to add to which Pods.'),
+      spec: s.present(ephemeralJobSpec, 'Specification: ephemeral containers, and the Pods that get them.'),
       status: s.optional(ephemeralJobStatus, 'Progress of the job.'),
     },
   },

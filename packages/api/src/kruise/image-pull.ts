@@ -14,8 +14,8 @@ export const sandboxConfig = s.object({
 export type SandboxConfig = s.TypeOf<typeof sandboxConfig>;
 
 const pullPolicy = s.object({
-  timeoutSeconds: s.pointer(s.int32(), 'Seconds one attempt on a node may take. Default 600.'),
-  backoffLimit: s.pointer(s.int32(), 'How often a node tries again after the first attempt. Default 3.'),
+  timeoutSeconds: s.pointer(s.int32(), 'Timeout of one attempt on a node in seconds. Default 600.'),
+  backoffLimit: s.pointer(s.int32(), 'Number of retries after the first attempt. Default 3.'),
 });
 
 const nodeSelector = s.object(
@@ -33,23 +33,23 @@ export const imagePullJobTemplate = {
     s.list(s.string()),
     'Names of Secrets in the namespace of the job with the credentials for the registry.',
   ),
-  selector: s.pointer(nodeSelector, 'On which nodes, by name or by label. Unset, and no podSelector: on all.'),
+  selector: s.pointer(nodeSelector, 'Selector of nodes, by name or by label. Unset, without podSelector: all nodes.'),
   podSelector: s.pointer(
     labelSelector,
-    'On the nodes that run Pods with these labels, of the namespace of the job. Not together with selector.',
+    'Label selector of Pods in the namespace of the job, on whose nodes the images are pulled. Excludes selector.',
   ),
   parallelism: s.pointer(
     s.intOrString(),
     'Number of nodes that pull in parallel; a number, not a percentage. Default 1; 0 pauses the job.',
   ),
-  pullPolicy: s.pointer(pullPolicy, 'How often and how long a node tries.'),
+  pullPolicy: s.pointer(pullPolicy, 'Timeout and number of attempts on each node.'),
   completionPolicy: s.required(
     completionPolicy,
-    'When the job is over. Filled in if left out; with type Never images are fetched again about once a day.',
+    'Completion of the job. Set by default; with type Never images are pulled again about once a day.',
   ),
   sandboxConfig: s.pointer(sandboxConfig, 'Passed to the container runtime with the image.'),
   imagePullPolicy: s.optional(
     imagePullPolicy,
-    'IfNotPresent (the default) spares nodes that have the image; Always asks the registry every time.',
+    'Pull policy: IfNotPresent (the default) skips nodes that have the image; Always contacts the registry every time.',
   ),
 };

@@ -14,12 +14,12 @@ export type ImageListPullJobSpec = s.TypeOf<typeof imageListPullJobSpec>;
 const failedImageStatus = s.object({
   imagePullJob: s.optional(s.string(), 'Name of the ImagePullJob that knows which nodes failed.'),
   name: s.optional(s.string(), 'The image that some node could not fetch.'),
-  message: s.optional(s.string(), 'Where to look for the cause.'),
+  message: s.optional(s.string(), 'Reference to the cause of a failure.'),
 });
 
 export const imageListPullJobStatus = s.object({
-  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
-  completionTime: s.pointer(s.dateTime(), 'When the last image was done with.'),
+  startTime: s.pointer(s.dateTime(), 'Time at which the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'Time at which the last image was finished.'),
   desired: s.required(s.int32(), 'Images to fetch.'),
   active: s.present(s.int32(), 'Images some node is fetching.'),
   completed: s.present(s.int32(), 'Images every node is done with, well or not.'),

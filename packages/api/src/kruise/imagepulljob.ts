@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 import { ageColumn } from './columns.ts';
 import { imagePullJobTemplate } from './image-pull.ts';
 
-const doc = 'Pulls an image on many nodes before Pods need it there.';
+const doc = 'ImagePullJob pulls an image on many nodes before Pods need it.';
 
 export const imagePullJobSpec = s.object({
   image: s.required(s.string(), 'The image to fetch, with tag or digest.'),
@@ -12,13 +12,13 @@ export const imagePullJobSpec = s.object({
 export type ImagePullJobSpec = s.TypeOf<typeof imagePullJobSpec>;
 
 export const imagePullJobStatus = s.object({
-  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
+  startTime: s.pointer(s.dateTime(), 'Time at which the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'Time at which the job completed or failed.'),
   desired: s.required(s.int32(), 'Nodes to fetch the image to.'),
-  active: s.present(s.int32(), 'Nodes that are at it.'),
+  active: s.present(s.int32(), 'Number of nodes that are pulling the image.'),
   succeeded: s.present(s.int32(), 'Nodes that have the image now.'),
   failed: s.present(s.int32(), 'Nodes that gave up.'),
-  message: s.optional(s.string(), 'How the job gets on, in a sentence.'),
+  message: s.optional(s.string(), 'Summary of the progress.'),
   failedNodes: s.optional(s.list(s.string()), 'Names of the nodes that gave up.'),
 });
 export type ImagePullJobStatus = s.TypeOf<typeof imagePullJobStatus>;

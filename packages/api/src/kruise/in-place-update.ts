@@ -12,11 +12,11 @@ export const inPlaceUpdateStrategy = s.object({
   ),
   imagePreDownloadParallelism: s.pointer(
     s.intOrString(),
-    'How many nodes fetch the new image ahead of the update at the same time; a number, not a percentage. Default 1.',
+    'Maximum number of nodes that pre-download the new image concurrently; a number, not a percentage. Default 1.',
   ),
   imagePreDownloadTimeoutSeconds: s.pointer(
     s.int32(),
-    'Seconds one attempt to fetch an image ahead of the update may take. Default 300.',
+    'Timeout of one attempt to pre-download an image in seconds. Default 300.',
   ),
   imagePreDownloadMinUpdatedReadyPods: s.pointer(
     s.int32(),

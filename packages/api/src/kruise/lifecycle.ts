@@ -8,11 +8,11 @@ const lifecycleHook = s.object({
   ),
   finalizersHandler: s.optional(
     s.list(s.string()),
-    'Finalizers of the hook, which count as its labels do; one on the Pod keeps it from vanishing in any case.',
+    'Finalizers of the hook, evaluated like its labels; each of them also blocks the deletion of the Pod.',
   ),
   markPodNotReady: s.optional(
     s.boolean(),
-    'Make the Pod not ready while it waits in the hook. Default false; of no effect on preNormal.',
+    'Marks the Pod as not ready while it waits in the hook. Default false; has no effect on preNormal.',
   ),
 });
 export type LifecycleHook = s.TypeOf<typeof lifecycleHook>;
@@ -21,15 +21,15 @@ export type LifecycleHook = s.TypeOf<typeof lifecycleHook>;
 export const lifecycle = s.object({
   preDelete: s.pointer(
     lifecycleHook,
-    'Before a Pod is deleted: it waits in state PreparingDelete until it carries nothing of the hook.',
+    'Hook before the deletion of a Pod: the Pod stays in the state PreparingDelete until the labels and finalizers of the hook are removed.',
   ),
   inPlaceUpdate: s.pointer(
     lifecycleHook,
-    'Around an update in place: a Pod waits before it until it carries nothing of the hook, after it until it carries all.',
+    'Hook of an in-place update: the update waits until the labels and finalizers of the hook are removed, and completes when all of them are set again.',
   ),
   preNormal: s.pointer(
     lifecycleHook,
-    'Before a new Pod counts as available: it waits in state PreparingNormal until it carries all of the hook.',
+    'Hook of a newly created Pod: the Pod stays in the state PreparingNormal, and is not available, until it has all labels and finalizers of the hook.',
   ),
 });
 export type Lifecycle = s.TypeOf<typeof lifecycle>;

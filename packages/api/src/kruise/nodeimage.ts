@@ -22,19 +22,25 @@ const pullSecret = s.object({
 export type PullSecret = s.TypeOf<typeof pullSecret>;
 
 const tagPullPolicy = s.object({
-  timeoutSeconds: s.pointer(s.int32(), 'Seconds one attempt may take. Default 600.'),
-  backoffLimit: s.pointer(s.int32(), 'How often to try again after the first attempt. Default 3.'),
-  ttlSecondsAfterFinished: s.pointer(s.int32(), 'Seconds the entry is kept once it is done with; must be given.'),
-  activeDeadlineSeconds: s.pointer(s.int64(), 'Seconds all attempts together may take. Unset: no limit.'),
+  timeoutSeconds: s.pointer(s.int32(), 'Timeout of one attempt in seconds. Default 600.'),
+  backoffLimit: s.pointer(s.int32(), 'Number of retries after the first attempt. Default 3.'),
+  ttlSecondsAfterFinished: s.pointer(s.int32(), 'Time to live of a finished entry in seconds. Required.'),
+  activeDeadlineSeconds: s.pointer(s.int64(), 'Deadline of all attempts together in seconds. Unset: no limit.'),
 });
 
 export const imageTagSpec = s.object({
   tag: s.required(s.string(), 'Tag or digest of the image.'),
-  createdAt: s.pointer(s.dateTime(), 'When the entry was made; a node that does not answer in time is judged by it.'),
-  pullPolicy: s.pointer(tagPullPolicy, 'How often and how long to try, and how long to remember.'),
-  ownerReferences: s.optional(s.list(objectReference), 'The jobs that want this tag.'),
+  createdAt: s.pointer(
+    s.dateTime(),
+    'Time at which the entry was created; the timeout of unresponsive nodes is counted from it.',
+  ),
+  pullPolicy: s.pointer(tagPullPolicy, 'Timeout, number of attempts, and time to keep the result.'),
+  ownerReferences: s.optional(s.list(objectReference), 'References to the jobs that requested the tag.'),
   version: s.optional(s.int64(), 'Raised to have the tag fetched once more.'),
-  imagePullPolicy: s.optional(imagePullPolicy, 'IfNotPresent skips an image that is there; anything else fetches it.'),
+  imagePullPolicy: s.optional(
+    imagePullPolicy,
+    'Pull policy: IfNotPresent skips an image that is present; any other value pulls it.',
+  ),
 });
 export type ImageTagSpec = s.TypeOf<typeof imageTagSpec>;
 
@@ -49,7 +55,7 @@ function imageSpecWith<N extends s.Node>(secret: N) {
 export const imageSpec = imageSpecWith(pullSecret);
 export type ImageSpec = s.TypeOf<typeof imageSpec>;
 
-const imagesDoc = 'What to fetch, by name of the image without its tag; at most 256.';
+const imagesDoc = 'Images to pull, by name without tag; at most 256.';
 
 export const nodeImageSpec = s.object({ images: s.optional(s.map(imageSpec), imagesDoc) });
 export type NodeImageSpec = s.TypeOf<typeof nodeImageSpec>;
@@ -61,23 +67,23 @@ export const nodeImageSpecV1alpha1 = s.object({
 export const imageTagStatus = s.object({
   tag: s.required(s.string(), 'Tag or digest of the image.'),
   phase: s.required(s.oneOf(['Waiting', 'Pulling', 'Succeeded', 'Failed']), 'Waiting, Pulling, Succeeded or Failed.'),
-  progress: s.optional(s.int32(), 'How much has been fetched, 0 to 100; falls back when an attempt is repeated.'),
-  startTime: s.pointer(s.dateTime(), 'When the node began.'),
-  completionTime: s.pointer(s.dateTime(), 'When the node was done, well or not.'),
+  progress: s.optional(s.int32(), 'Progress of the download, 0 to 100; reset by a retry.'),
+  startTime: s.pointer(s.dateTime(), 'Time at which the node started.'),
+  completionTime: s.pointer(s.dateTime(), 'Time at which the node finished, successfully or not.'),
   version: s.optional(s.int64(), 'The version of the entry this is about; another one means it is out of date.'),
-  imageID: s.optional(s.string(), 'What the container runtime calls the image it has now.'),
-  message: s.optional(s.string(), 'Why it failed.'),
+  imageID: s.optional(s.string(), 'ID of the image in the container runtime.'),
+  message: s.optional(s.string(), 'Reason of the failure.'),
 });
 export type ImageTagStatus = s.TypeOf<typeof imageTagStatus>;
 
 const imageStatus = s.object({
-  tags: s.required(s.list(imageTagStatus), 'How far each tag is.'),
+  tags: s.required(s.list(imageTagStatus), 'Statuses of the tags.'),
 });
 
 const firstSyncStatus = s.object({
-  syncAt: s.optional(s.dateTime(), 'When the first round was over.'),
-  status: s.optional(s.oneOf(['Succeeded', 'Failed']), 'How the first round ended.'),
-  message: s.optional(s.string(), 'What went wrong in the first round.'),
+  syncAt: s.optional(s.dateTime(), 'Time at which the first synchronization ended.'),
+  status: s.optional(s.oneOf(['Succeeded', 'Failed']), 'Result of the first synchronization.'),
+  message: s.optional(s.string(), 'Error message of the first synchronization.'),
 });
 
 export const nodeImageStatus = s.object({
@@ -86,8 +92,11 @@ export const nodeImageStatus = s.object({
   failed: s.present(s.int32(), 'Tags the node gave up on.'),
   pulling: s.present(s.int32(), 'Tags the node is fetching.'),
   waiting: s.present(s.int32(), 'Tags that wait for their turn.'),
-  imageStatuses: s.optional(s.map(imageStatus), 'How far each image is, by name.'),
-  firstSyncStatus: s.pointer(firstSyncStatus, 'How the first round on a new node ended. Not written at present.'),
+  imageStatuses: s.optional(s.map(imageStatus), 'Statuses of the images by name.'),
+  firstSyncStatus: s.pointer(
+    firstSyncStatus,
+    'Result of the first synchronization on a new node. Not written at present.',
+  ),
 });
 export type NodeImageStatus = s.TypeOf<typeof nodeImageStatus>;
 
@@ -110,8 +119,8 @@ export const nodeImage = kind('io.kruise.apps.v1beta1.NodeImage', doc, {
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(nodeImageSpec, 'What the node is to fetch.'),
-    status: s.optional(nodeImageStatus, 'How far the node is.'),
+    spec: s.present(nodeImageSpec, 'Specification: images that the node pulls.'),
+    status: s.optional(nodeImageStatus, 'Status: progress of the images.'),
   },
 });
 export type NodeImage = s.TypeOf<typeof nodeImage>;
@@ -120,8 +129,8 @@ export const nodeImageV1alpha1 = kind('io.kruise.apps.v1alpha1.NodeImage', doc, 
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(nodeImageSpecV1alpha1, 'What the node is to fetch.'),
-    status: s.optional(nodeImageStatus, 'How far the node is.'),
+    spec: s.present(nodeImageSpecV1alpha1, 'Specification: images that the node pulls.'),
+    status: s.optional(nodeImageStatus, 'Status: progress of the images.'),
   },
 });
 export type NodeImageV1alpha1 = s.TypeOf<typeof nodeImageV1alpha1>;

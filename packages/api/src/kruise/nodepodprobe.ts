@@ -6,7 +6,7 @@ import { probeState } from './podprobemarker.ts';
 const containerProbe = s.object({
   name: s.required(s.string(), 'Names of the PodProbeMarker and of its probe, joined by a #.'),
   containerName: s.required(s.string(), 'The container to probe.'),
-  probe: s.required(probe, 'How to probe it.'),
+  probe: s.required(probe, 'Probe of the container.'),
 });
 export type ContainerProbe = s.TypeOf<typeof containerProbe>;
 
@@ -14,22 +14,22 @@ const podProbe = s.object({
   name: s.required(s.string(), 'Name of the Pod.'),
   namespace: s.required(s.string(), 'Namespace of the Pod.'),
   uid: s.required(s.string(), 'The uid of the Pod, which distinguishes it from a later one of the same name.'),
-  IP: s.required(s.string(), 'The address probes over the network go to.'),
-  probes: s.optional(s.list(containerProbe), 'What to probe in the Pod.'),
+  IP: s.required(s.string(), 'IP address for network probes.'),
+  probes: s.optional(s.list(containerProbe), 'Probes of the Pod.'),
 });
 export type PodProbe = s.TypeOf<typeof podProbe>;
 
 export const nodePodProbeSpec = s.object({
-  podProbes: s.optional(s.list(podProbe), 'The Pods of the node that are to be probed.'),
+  podProbes: s.optional(s.list(podProbe), 'Pods of the node to probe.'),
 });
 export type NodePodProbeSpec = s.TypeOf<typeof nodePodProbeSpec>;
 
 const containerProbeState = s.object({
   name: s.required(s.string(), 'Names of the PodProbeMarker and of its probe, joined by a #.'),
-  state: s.required(probeState, 'What the probe found: Succeeded, Failed or Unknown.'),
-  lastProbeTime: s.optional(s.dateTime(), 'When the container was last probed.'),
-  lastTransitionTime: s.optional(s.dateTime(), 'When the result last changed.'),
-  message: s.optional(s.string(), 'What the probe printed, or why it failed.'),
+  state: s.required(probeState, 'Result of the probe: Succeeded, Failed or Unknown.'),
+  lastProbeTime: s.optional(s.dateTime(), 'Time at which the container was last probed.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'Time at which the result last changed.'),
+  message: s.optional(s.string(), 'Output of the probe, or the reason of its failure.'),
 });
 export type ContainerProbeState = s.TypeOf<typeof containerProbeState>;
 
@@ -37,7 +37,7 @@ const podProbeStatus = s.object({
   name: s.required(s.string(), 'Name of the Pod.'),
   namespace: s.required(s.string(), 'Namespace of the Pod.'),
   uid: s.required(s.string(), 'The uid of the Pod that was probed.'),
-  probeStates: s.optional(s.list(containerProbeState), 'What each probe found.'),
+  probeStates: s.optional(s.list(containerProbeState), 'Results of the probes.'),
 });
 export type PodProbeStatus = s.TypeOf<typeof podProbeStatus>;
 
@@ -48,7 +48,7 @@ export type NodePodProbeStatus = s.TypeOf<typeof nodePodProbeStatus>;
 
 export const nodePodProbe = kind(
   'io.kruise.apps.v1alpha1.NodePodProbe',
-  'What a node is to probe for PodProbeMarkers, and what it found. Has the name of its node; written by Kruise.',
+  'Probes that a node executes for PodProbeMarkers, and their results. Has the name of its node; written by Kruise.',
   {
     group: 'apps.kruise.io',
     version: 'v1alpha1',
@@ -57,8 +57,8 @@ export const nodePodProbe = kind(
     scope: 'Cluster',
     subresources: ['status'],
     fields: {
-      spec: s.present(nodePodProbeSpec, 'What to probe.'),
-      status: s.optional(nodePodProbeStatus, 'What was found.'),
+      spec: s.present(nodePodProbeSpec, 'Specification: Pods and probes.'),
+      status: s.optional(nodePodProbeStatus, 'Status: results of the probes.'),
     },
   },
 );

@@ -2,12 +2,14 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { targetReference } from './target-reference.ts';
 
-const doc = 'Brings each Pod of a stateful workload back to the node or zone it ran on before.';
+const doc =
+  'PersistentPodState schedules each recreated Pod of a stateful workload to the node or zone of its predecessor.';
 
-const requiredDoc = 'Node labels that must have the values they had for the last Pod of the name.';
-const preferredDoc = 'Node labels that had better have the values they had, by weight.';
+const requiredDoc =
+  'Required topology: node labels that must have the values recorded for the previous Pod of the same name.';
+const preferredDoc = 'Preferred topology: node labels whose recorded values are preferred, by weight.';
 const keysDoc = 'Keys of node labels, such as kubernetes.io/hostname or topology.kubernetes.io/zone.';
-const weightDoc = 'How much it matters that the labels agree, 1 to 100.';
+const weightDoc = 'Weight of equal labels, 1 to 100.';
 const preferenceDoc = 'The labels this weight is for.';
 const retentionDoc =
   'WhenScaled (the default) forgets a Pod that is scaled in; WhenDeleted remembers it as long as the workload exists.';
@@ -23,7 +25,7 @@ const leadingFields = {
   ),
   persistentPodAnnotations: s.optional(
     s.list(annotationKey),
-    'Pod annotations to remember in the status. They are not put on new Pods.',
+    'Pod annotations that are recorded in the status. They are not set on new Pods.',
   ),
 };
 
@@ -67,14 +69,14 @@ export const persistentPodStateSpecV1alpha1 = s.object({
 
 const podState = s.object({
   nodeName: s.optional(s.string(), 'The node the Pod last was ready on.'),
-  nodeTopologyLabels: s.optional(s.map(s.string()), 'The labels of that node that are to be found again.'),
-  annotations: s.optional(s.map(s.string()), 'The annotations of the Pod that are remembered.'),
+  nodeTopologyLabels: s.optional(s.map(s.string()), 'Labels of the node that the recreated Pod requires.'),
+  annotations: s.optional(s.map(s.string()), 'Recorded annotations of the Pod.'),
 });
 export type PodState = s.TypeOf<typeof podState>;
 
 export const persistentPodStateStatus = s.object({
   observedGeneration: s.required(s.int64(), 'The metadata.generation these records were made for.'),
-  podStates: s.optional(s.map(podState), 'What is remembered of each Pod, by name.'),
+  podStates: s.optional(s.map(podState), 'Recorded state of each Pod, by name.'),
 });
 export type PersistentPodStateStatus = s.TypeOf<typeof persistentPodStateStatus>;
 
@@ -90,8 +92,8 @@ export const persistentPodState = kind('io.kruise.apps.v1beta1.PersistentPodStat
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(persistentPodStateSpec, 'What to remember of which Pods.'),
-    status: s.optional(persistentPodStateStatus, 'What is remembered.'),
+    spec: s.present(persistentPodStateSpec, 'Specification: workload, and the topology to keep.'),
+    status: s.optional(persistentPodStateStatus, 'Status: recorded state of the Pods.'),
   },
 });
 export type PersistentPodState = s.TypeOf<typeof persistentPodState>;
@@ -100,8 +102,8 @@ export const persistentPodStateV1alpha1 = kind('io.kruise.apps.v1alpha1.Persiste
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(persistentPodStateSpecV1alpha1, 'What to remember of which Pods.'),
-    status: s.optional(persistentPodStateStatus, 'What is remembered.'),
+    spec: s.present(persistentPodStateSpecV1alpha1, 'Specification: workload, and the topology to keep.'),
+    status: s.optional(persistentPodStateStatus, 'Status: recorded state of the Pods.'),
   },
 });
 export type PersistentPodStateV1alpha1 = s.TypeOf<typeof persistentPodStateV1alpha1>;

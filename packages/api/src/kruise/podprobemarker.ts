@@ -9,14 +9,14 @@ export type ProbeState = s.TypeOf<typeof probeState>;
 
 const markerPolicy = s.object({
   state: s.required(probeState, 'Act on this result: Succeeded or Failed.'),
-  labels: s.optional(s.map(s.string()), 'Labels to put on the Pod.'),
-  annotations: s.optional(s.map(s.string()), 'Annotations to put on the Pod.'),
+  labels: s.optional(s.map(s.string()), 'Labels to set on the Pod.'),
+  annotations: s.optional(s.map(s.string()), 'Annotations to set on the Pod.'),
 });
 
 export const podContainerProbe = s.object({
   name: s.required(s.string(), 'Name of the probe, unique here and without a #.'),
   containerName: s.required(s.string(), 'The container to probe.'),
-  probe: s.required(probe, 'How to probe: by exactly one of exec, httpGet and tcpSocket.'),
+  probe: s.required(probe, 'Action of the probe: exactly one of exec, httpGet and tcpSocket.'),
   markerPolicy: s.optional(
     s.list(markerPolicy),
     'Labels and annotations for each result. This or podConditionType must be given.',
@@ -35,7 +35,7 @@ export const podProbeMarkerSpec = s.object({
     'The Pods to probe, by label, in the same namespace. Not empty; cannot be changed.',
     { pointer: true },
   ),
-  probes: s.required(s.list(podContainerProbe), 'What to probe in each Pod; at least one.', {
+  probes: s.required(s.list(podContainerProbe), 'Probes of each Pod; at least one.', {
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
@@ -50,7 +50,7 @@ export type PodProbeMarkerStatus = s.TypeOf<typeof podProbeMarkerStatus>;
 
 export const podProbeMarker = kind(
   'io.kruise.apps.v1alpha1.PodProbeMarker',
-  'Probes containers in ways of its own, and shows the results as conditions, labels and annotations of the Pods.',
+  'PodProbeMarker defines additional probes of containers, and reports the results as conditions, labels and annotations of the Pods.',
   {
     group: 'apps.kruise.io',
     version: 'v1alpha1',
@@ -59,8 +59,8 @@ export const podProbeMarker = kind(
     scope: 'Namespaced',
     subresources: ['status'],
     fields: {
-      spec: s.present(podProbeMarkerSpec, 'What to probe, and how to show the result.'),
-      status: s.optional(podProbeMarkerStatus, 'How many Pods are probed.'),
+      spec: s.present(podProbeMarkerSpec, 'Specification: Pods, probes, and the effects of the results.'),
+      status: s.optional(podProbeMarkerStatus, 'Status: number of matched Pods.'),
     },
   },
 );

@@ -24,11 +24,11 @@ const specFields = {
   targetRef: s.pointer(targetRef, 'The workload whose Pods to protect. Not together with selector; cannot be changed.'),
   maxUnavailable: s.pointer(
     s.intOrString(),
-    'How many Pods may be unavailable: a number, or a percentage rounded up. Not together with minAvailable.',
+    'Maximum number of unavailable Pods: a number, or a percentage rounded up. Excludes minAvailable.',
   ),
   minAvailable: s.pointer(
     s.intOrString(),
-    'How many Pods must stay available: a number, or a percentage rounded up. Not together with maxUnavailable.',
+    'Minimum number of available Pods: a number, or a percentage rounded up. Excludes maxUnavailable.',
   ),
 };
 
@@ -36,11 +36,11 @@ export const podUnavailableBudgetSpec = s.object({
   ...specFields,
   protectOperations: s.optional(
     s.list(protectedOperation),
-    'What the budget is asked about. Unset: DELETE, UPDATE and EVICT.',
+    'Operations that the budget protects from. Unset: DELETE, UPDATE and EVICT.',
   ),
   protectTotalReplicas: s.pointer(
     s.int32({ minimum: 1 }),
-    'The number of Pods percentages are taken of. Unset: the replicas of their workloads.',
+    'Total number of Pods, for percentages. Unset: the replicas of the workloads.',
   ),
   ignoredPodSelector: s.pointer(labelSelector, 'Pods with these labels are never held back.'),
 });
@@ -57,7 +57,7 @@ const statusFields = {
     s.map(s.dateTime()),
     'Pods that may be updated and have not been seen to be, with the time it was allowed.',
   ),
-  unavailableAllowed: s.required(s.int32(), 'How many more Pods may become unavailable now.'),
+  unavailableAllowed: s.required(s.int32(), 'Number of Pods that may become unavailable at present.'),
   currentAvailable: s.required(s.int32(), 'Pods that are available now.'),
   desiredAvailable: s.required(s.int32(), 'Pods that must stay available.'),
   totalReplicas: s.required(s.int32(), 'Pods there should be in all.'),
@@ -88,8 +88,8 @@ export const podUnavailableBudget = kind('io.kruise.policy.v1beta1.PodUnavailabl
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(podUnavailableBudgetSpec, 'Which Pods to protect, and how many at least.'),
-    status: s.optional(podUnavailableBudgetStatus, 'How much of the budget is left.'),
+    spec: s.present(podUnavailableBudgetSpec, 'Specification: protected Pods, and the limit.'),
+    status: s.optional(podUnavailableBudgetStatus, 'Status: current counts and remaining disruptions.'),
   },
 });
 export type PodUnavailableBudget = s.TypeOf<typeof podUnavailableBudget>;
@@ -104,8 +104,8 @@ export const podUnavailableBudgetV1alpha1 = kind('io.kruise.policy.v1alpha1.PodU
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(s.object(specFields), 'Which Pods to protect, and how many at least.'),
-    status: s.optional(podUnavailableBudgetStatusV1alpha1, 'How much of the budget is left.'),
+    spec: s.present(s.object(specFields), 'Specification: protected Pods, and the limit.'),
+    status: s.optional(podUnavailableBudgetStatusV1alpha1, 'Status: current counts and remaining disruptions.'),
   },
 });
 export type PodUnavailableBudgetV1alpha1 = s.TypeOf<typeof podUnavailableBudgetV1alpha1>;

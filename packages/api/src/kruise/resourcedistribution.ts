@@ -14,8 +14,8 @@ const namespaceList = s.object({
 });
 
 const targetFields = {
-  allNamespaces: s.optional(s.boolean(), 'Every namespace but those of the system. Default false.'),
-  excludedNamespaces: s.optional(namespaceList, 'Namespaces left out, whatever else chooses them.'),
+  allNamespaces: s.optional(s.boolean(), 'All namespaces except those of the system. Default false.'),
+  excludedNamespaces: s.optional(namespaceList, 'Excluded namespaces; they override all other selections.'),
   includedNamespaces: s.optional(namespaceList, 'Namespaces by name.'),
 };
 
@@ -33,7 +33,7 @@ function specWith<N extends s.Node>(targets: N) {
       s.preserved<Secret | ConfigMap>({ embeddedResource: true }),
       'The Secret or ConfigMap to copy, complete with apiVersion, kind and name.',
     ),
-    targets: s.required(targets, 'The namespaces it is copied to: all that are chosen in any way, less the excluded.'),
+    targets: s.required(targets, 'Target namespaces: all that are selected in any way, except the excluded ones.'),
   });
 }
 
@@ -50,16 +50,16 @@ const conditionFields = {
       'ConflictOccurred',
       'NamespaceNotExists',
     ]),
-    'What may go wrong with a copy: reading, creating, updating or deleting it, a namesake, a missing namespace.',
+    'Type of the condition: failure to read, create, update or delete a copy, a conflict of names, or a missing namespace.',
   ),
-  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'True if it went wrong in at least one namespace.'),
-  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'Status: True if at least one namespace failed.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(s.string(), 'The last error, or Succeeded.'),
 };
 
 export const resourceDistributionCondition = s.object({
   ...conditionFields,
-  failedNamespaces: s.optional(s.list(s.string()), 'The namespaces in which it went wrong.'),
+  failedNamespaces: s.optional(s.list(s.string()), 'Namespaces that failed.'),
 });
 export type ResourceDistributionCondition = s.TypeOf<typeof resourceDistributionCondition>;
 
@@ -69,7 +69,7 @@ function statusWith<N extends s.Node>(condition: N) {
     succeeded: s.optional(s.int32(), 'Namespaces whose copy is right.'),
     failed: s.optional(s.int32(), 'Namespaces whose copy is missing or wrong.'),
     observedGeneration: s.optional(s.int64(), 'The metadata.generation that has been carried out.'),
-    conditions: s.optional(s.list(condition), 'What went wrong where; all six kinds of fault, in a fixed order.'),
+    conditions: s.optional(s.list(condition), 'Conditions of the distribution; all six types, in a fixed order.'),
   });
 }
 
@@ -94,8 +94,8 @@ export const resourceDistribution = kind('io.kruise.apps.v1beta1.ResourceDistrib
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(resourceDistributionSpec, 'What to copy where.'),
-    status: s.optional(resourceDistributionStatus, 'How the copying went.'),
+    spec: s.present(resourceDistributionSpec, 'Specification: the resource, and the namespaces of the copies.'),
+    status: s.optional(resourceDistributionStatus, 'Status: numbers of copies that succeeded and failed.'),
   },
 });
 export type ResourceDistribution = s.TypeOf<typeof resourceDistribution>;
@@ -107,7 +107,7 @@ const specV1alpha1 = specWith(
 const statusV1alpha1 = statusWith(
   s.object({
     ...conditionFields,
-    failedNamespace: s.optional(s.list(s.string()), 'The namespaces in which it went wrong.'),
+    failedNamespace: s.optional(s.list(s.string()), 'Namespaces that failed.'),
   }),
 );
 
@@ -115,8 +115,8 @@ export const resourceDistributionV1alpha1 = kind('io.kruise.apps.v1alpha1.Resour
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(specV1alpha1, 'What to copy where.'),
-    status: s.optional(statusV1alpha1, 'How the copying went.'),
+    spec: s.present(specV1alpha1, 'Specification: the resource, and the namespaces of the copies.'),
+    status: s.optional(statusV1alpha1, 'Status: numbers of copies that succeeded and failed.'),
   },
 });
 export type ResourceDistributionV1alpha1 = s.TypeOf<typeof resourceDistributionV1alpha1>;

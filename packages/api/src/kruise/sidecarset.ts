@@ -8,7 +8,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 import { ageColumn } from './columns.ts';
 import { updatePriorityStrategy, updateScatterStrategy } from './update-order.ts';
 
-const doc = 'Adds sidecar containers to Pods as they are created, and later updates their images in place.';
+const doc = 'SidecarSet injects sidecar containers into newly created Pods, and updates their images in place.';
 
 const upgradeStrategy = s.object({
   upgradeType: s.optional(
@@ -16,10 +16,7 @@ const upgradeStrategy = s.object({
     'ColdUpgrade (the default) restarts the container with the new image; HotUpgrade keeps two containers, which ' +
       'take turns, so that the sidecar is never gone.',
   ),
-  hotUpgradeEmptyImage: s.optional(
-    s.string(),
-    'For HotUpgrade: the image that idles in the container whose turn it is not.',
-  ),
+  hotUpgradeEmptyImage: s.optional(s.string(), 'Image of the idle container, for type HotUpgrade.'),
 });
 
 const shareVolumePolicy = s.object({
@@ -35,7 +32,10 @@ const sourceContainerNameFrom = s.object({
 
 const transferEnv = s.object({
   sourceContainerName: s.optional(s.string(), 'The container to copy from.'),
-  sourceContainerNameFrom: s.pointer(sourceContainerNameFrom, 'Where in the Pod to find which container to copy from.'),
+  sourceContainerNameFrom: s.pointer(
+    sourceContainerNameFrom,
+    'Source in the Pod that determines the container to copy from.',
+  ),
   envName: s.optional(s.string(), 'The variable to copy.'),
   envNames: s.optional(s.list(s.string()), 'More variables to copy.'),
 });
@@ -48,36 +48,33 @@ const resourceExpressions = s.object({
 const resourcesPolicy = s.object({
   targetContainersMode: s.required(
     s.enumeration(['sum', 'max']),
-    'Whether cpu and memory stand for the sum over the containers measured or for the greatest of them.',
+    'Mode of calculation for cpu and memory: the sum over the measured containers, or the maximum of them.',
   ),
   targetContainersNameRegex: s.optional(
     s.string({ default: '.*' }),
-    'Which containers of the Pod are measured, by name; other sidecars never are. Default .*',
+    'Regular expression of the names of the measured containers; other sidecars are never measured. Default .*',
   ),
   resourcesExpr: s.required(
     s.object({
       limits: s.pointer(resourceExpressions, 'The limits. One is left unset if a container measured has none.'),
       requests: s.pointer(resourceExpressions, 'The requests. A container measured without one counts as 0.'),
     }),
-    'What the sidecar gets; at least one of limits and requests.',
+    'Resources of the sidecar; at least one of limits and requests.',
   ),
 });
 
 const sidecarFields = {
   podInjectPolicy: s.optional(
     s.oneOf(['BeforeAppContainer', 'AfterAppContainer']),
-    'Put it before the containers of the Pod (the default), or after them (the default for init containers).',
+    'Position: before the containers of the Pod (the default), or after them (the default for init containers).',
   ),
-  upgradeStrategy: s.optional(upgradeStrategy, 'How its image is exchanged.'),
-  shareVolumePolicy: s.optional(shareVolumePolicy, 'Whether it mounts all that the containers of the Pod mount.'),
-  shareVolumeDevicePolicy: s.pointer(
-    shareVolumePolicy,
-    'Whether it gets all block devices the containers of the Pod have.',
-  ),
+  upgradeStrategy: s.optional(upgradeStrategy, 'Upgrade strategy of the image.'),
+  shareVolumePolicy: s.optional(shareVolumePolicy, 'Mounts all volumes that the containers of the Pod mount.'),
+  shareVolumeDevicePolicy: s.pointer(shareVolumePolicy, 'Adds all block devices of the containers of the Pod.'),
   transferEnv: s.optional(s.list(transferEnv), 'Environment variables copied from containers of the Pod.'),
   resourcesPolicy: s.pointer(
     resourcesPolicy,
-    'Works out its resources from those of the Pod, when the Pod is created. Not together with resources.',
+    'Calculates the resources from those of the Pod when the Pod is created. Excludes resources.',
   ),
 };
 
@@ -91,60 +88,60 @@ export const typedSidecarContainer = s.object({ ...container.fields, ...sidecarF
 export const sidecarSetUpdateStrategy = s.object({
   type: s.optional(
     s.oneOf(['NotUpdate', 'RollingUpdate']),
-    'RollingUpdate (the default) updates the sidecars of running Pods; NotUpdate leaves them as they are.',
+    'Type: RollingUpdate (the default) updates the sidecars of running Pods; NotUpdate does not.',
   ),
   paused: s.optional(s.boolean(), 'Stops updating sidecars; new Pods still get theirs. Default false.'),
   selector: s.pointer(labelSelector, 'Update only these Pods, by label. Unset: all.'),
   partition: s.pointer(
     s.intOrString(),
-    'How many Pods keep the old sidecars: a number or a percentage, rounded up. Default 0.',
+    'Number of Pods that keep the old sidecars: a number or a percentage, rounded up. Default 0.',
   ),
   maxUnavailable: s.pointer(
     s.intOrString(),
-    'How many Pods may be unavailable during an update: a number or a percentage, rounded up. Default 1.',
+    'Maximum number of unavailable Pods during an update: a number or a percentage, rounded up. Default 1.',
   ),
-  priorityStrategy: s.pointer(updatePriorityStrategy, 'Which Pods are updated first.'),
+  priorityStrategy: s.pointer(updatePriorityStrategy, 'Update order of Pods.'),
   scatterStrategy: s.optional(
     updateScatterStrategy,
-    'Labels whose Pods are spread evenly over the update; the value * stands for every value the key has.',
+    'Labels by which Pods are distributed evenly over the update; the value * means every value of the key.',
   ),
 });
 export type SidecarSetUpdateStrategy = s.TypeOf<typeof sidecarSetUpdateStrategy>;
 
 const injectRevision = s.object({
-  customVersion: s.pointer(s.string(), 'Give new Pods the newest revision that has this customVersion.'),
-  revisionName: s.pointer(s.string(), 'Give new Pods the ControllerRevision of this name. Wins over customVersion.'),
+  customVersion: s.pointer(s.string(), 'Custom version: new Pods get the newest revision with this customVersion.'),
+  revisionName: s.pointer(s.string(), 'Name of the ControllerRevision that new Pods get. Overrides customVersion.'),
   policy: s.optional(
     s.enumeration(['Always', 'Partial'], { default: 'Always' }),
-    'Always (the default): every new Pod gets that revision. Partial: only Pods updateStrategy.selector leaves out, ' +
+    'Policy: Always (the default) injects the revision into every new Pod. Partial: only into Pods that updateStrategy.selector does not match, ' +
       'and of the others the share that a percentage in partition names.',
   ),
 });
 
 export const sidecarSetInjectionStrategy = s.object({
   paused: s.optional(s.boolean(), 'New Pods get no sidecars; those that have them keep being updated. Default false.'),
-  revision: s.pointer(injectRevision, 'Give new Pods an older revision. Unset: the newest.'),
+  revision: s.pointer(injectRevision, 'Revision that new Pods get. Unset: the newest.'),
 });
 export type SidecarSetInjectionStrategy = s.TypeOf<typeof sidecarSetInjectionStrategy>;
 
 const patchPodMetadata = s.object({
-  annotations: s.optional(s.map(s.string()), 'The annotations to put on the Pod.'),
+  annotations: s.optional(s.map(s.string()), 'Annotations to set on the Pod.'),
   patchPolicy: s.optional(
     s.oneOf(['Retain', 'Overwrite', 'MergePatchJson']),
-    'If the Pod has the annotation: Retain (the default) leaves it, Overwrite replaces it, MergePatchJson merges the ' +
+    'Policy for existing annotations: Retain (the default) keeps the value, Overwrite replaces it, MergePatchJson merges the ' +
       'two values as JSON.',
   ),
 });
 
 const selectorField = {
-  selector: s.pointer(labelSelector, 'Which Pods get sidecars, by label. Must be given, and not be empty.'),
+  selector: s.pointer(labelSelector, 'Label selector of the Pods that get sidecars. Required, and not empty.'),
 };
 
 const sharedFields = {
   namespaceSelector: s.pointer(labelSelector, 'Only Pods in namespaces with these labels. Unset: in all.'),
   initContainers: s.optional(
     s.list(sidecarContainer),
-    'Init containers for new Pods. One with restartPolicy Always is a sidecar that starts before all else.',
+    'Init containers of new Pods. One with restartPolicy Always is a sidecar that starts before the other containers.',
     { patchStrategy: 'merge', patchMergeKey: 'name' },
   ),
   containers: s.optional(s.list(sidecarContainer), 'The sidecar containers.', {
@@ -156,14 +153,14 @@ const sharedFields = {
     'Volumes for the sidecars; a Pod gets those that one of its sidecars mounts.',
     { patchStrategy: 'merge', patchMergeKey: 'name' },
   ),
-  updateStrategy: s.optional(sidecarSetUpdateStrategy, 'How sidecars of running Pods are updated.'),
-  injectionStrategy: s.optional(sidecarSetInjectionStrategy, 'What new Pods get.'),
+  updateStrategy: s.optional(sidecarSetUpdateStrategy, 'Update strategy of the sidecars of running Pods.'),
+  injectionStrategy: s.optional(sidecarSetInjectionStrategy, 'Injection into new Pods.'),
   imagePullSecrets: s.optional(s.list(localObjectReference), 'Secrets to fetch the images with, added to the Pods.', {
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
-  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions are kept. Default 10.'),
-  patchPodMetadata: s.optional(s.list(patchPodMetadata), 'Annotations to put on the Pods.'),
+  revisionHistoryLimit: s.pointer(s.int32(), 'Number of revisions to keep. Default 10.'),
+  patchPodMetadata: s.optional(s.list(patchPodMetadata), 'Annotations to set on the Pods.'),
 };
 
 export const sidecarSetSpec = s.object({
@@ -182,7 +179,7 @@ export const sidecarSetSpecV1alpha1 = s.object({
 export const sidecarSetStatus = s.object({
   observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
   matchedPods: s.required(s.int32(), 'Pods that have the sidecars.'),
-  updatedPods: s.required(s.int32(), 'Pods whose sidecars are as the spec wants them.'),
+  updatedPods: s.required(s.int32(), 'Number of Pods with updated sidecars.'),
   readyPods: s.required(s.int32(), 'Pods that are ready, with the images they should have.'),
   updatedReadyPods: s.optional(s.int32(), 'Pods that are updated and ready.'),
   latestRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current spec.'),

@@ -11,17 +11,20 @@ import { scalePaths } from './scale.ts';
 import { updatePriorityStrategy } from './update-order.ts';
 
 const doc =
-  'Keeps numbered Pods with stable names, addresses and volumes, and updates them in parallel and in place where asked.';
+  'StatefulSet maintains numbered Pods with stable names, addresses and volumes, and updates them optionally in parallel and in place.';
 
 const unorderedUpdate = s.object({
-  priorityStrategy: s.pointer(updatePriorityStrategy, 'Which Pods are updated first.'),
+  priorityStrategy: s.pointer(updatePriorityStrategy, 'Update order of Pods.'),
 });
 
 export const rollingUpdateStatefulSetStrategy = s.object({
-  partition: s.pointer(s.int32(), 'How many Pods stay at the old revision: those updated last. Default 0.'),
+  partition: s.pointer(
+    s.int32(),
+    'Number of Pods that stay at the old revision: those that are last in the update order. Default 0.',
+  ),
   maxUnavailable: s.pointer(
     s.intOrString(),
-    'How many Pods may be unavailable during an update: a number, or a percentage of replicas rounded down to at ' +
+    'Maximum number of unavailable Pods during an update: a number, or a percentage of replicas rounded down to at ' +
       'least 1. Default 1; anything else needs podManagementPolicy Parallel.',
   ),
   podUpdatePolicy: s.optional(
@@ -49,7 +52,7 @@ export const statefulSetUpdateStrategy = s.object({
   ),
   rollingUpdate: s.pointer(
     rollingUpdateStatefulSetStrategy,
-    'How a rolling update proceeds. Must be absent with type OnDelete.',
+    'Parameters of the rolling update. Must be absent with type OnDelete.',
   ),
 });
 export type StatefulSetUpdateStrategy = s.TypeOf<typeof statefulSetUpdateStrategy>;
@@ -57,15 +60,15 @@ export type StatefulSetUpdateStrategy = s.TypeOf<typeof statefulSetUpdateStrateg
 const volumeClaimUpdateStrategy = s.object({
   type: s.optional(
     s.oneOf(['OnDelete', 'OnPodRollingUpdate']),
-    'OnDelete (the default) leaves existing claims alone; OnPodRollingUpdate enlarges the claims of a Pod as it is updated.',
+    'Type: OnDelete (the default) does not change existing PVCs; OnPodRollingUpdate expands the PVCs of a Pod when the Pod is updated.',
   ),
 });
 
 const retentionPolicy = s.oneOf(['Retain', 'Delete']);
 
 const persistentVolumeClaimRetentionPolicy = s.object({
-  whenDeleted: s.optional(retentionPolicy, 'What becomes of the claims when the set is deleted. Default Retain.'),
-  whenScaled: s.optional(retentionPolicy, 'What becomes of the claims of Pods that are scaled in. Default Retain.'),
+  whenDeleted: s.optional(retentionPolicy, 'Policy for PVCs when the set is deleted. Default Retain.'),
+  whenScaled: s.optional(retentionPolicy, 'Policy for PVCs of Pods that are scaled in. Default Retain.'),
 });
 
 const ordinals = s.object({
@@ -75,19 +78,19 @@ const ordinals = s.object({
 const scaleStrategy = s.object({
   maxUnavailable: s.pointer(
     s.intOrString(),
-    'How many Pods may be unavailable while scaling out: a number or a percentage of replicas. Unset: no limit. ' +
+    'Maximum number of unavailable Pods while scaling out: a number or a percentage of replicas. Unset: no limit. ' +
       'Only with podManagementPolicy Parallel.',
   ),
 });
 
 const leadingFields = {
-  replicas: s.pointer(s.int32(), 'How many Pods to keep running; reserved numbers do not count. Default 1.'),
+  replicas: s.pointer(s.int32(), 'Desired number of Pods; reserved ordinals do not count. Default 1.'),
   selector: s.required(
     labelSelector,
-    'Which Pods belong to the set, by label. Must match the labels of the template; cannot be changed.',
+    'Label selector of the Pods that belong to the set. Must match the labels of the template; immutable.',
     { pointer: true },
   ),
-  template: s.required(s.preserved<PodTemplateSpec>(), 'What a Pod looks like. A change makes a new revision.'),
+  template: s.required(s.preserved<PodTemplateSpec>(), 'Template of the Pods. A change creates a new revision.'),
   volumeClaimTemplates: s.optional(
     s.preserved<readonly PersistentVolumeClaim[]>(),
     'Volume claims each Pod keeps for life, named by template, set and number. Each replaces the volume of the ' +
@@ -102,7 +105,7 @@ const middleFields = {
   ),
   podManagementPolicy: s.optional(
     s.oneOf(['OrderedReady', 'Parallel']),
-    'OrderedReady (the default) starts and stops Pods one by one; Parallel all at once. Cannot be changed.',
+    'Management policy: OrderedReady (the default) creates and deletes Pods one at a time; Parallel all at once. Immutable.',
   ),
   updateStrategy: s.optional(statefulSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
   revisionHistoryLimit: s.pointer(s.int32(), 'Number of unused revisions to keep. Default 10.'),
@@ -112,7 +115,7 @@ export const statefulSetSpec = s.object({
   ...leadingFields,
   volumeClaimUpdateStrategy: s.optional(
     volumeClaimUpdateStrategy,
-    'What a change of volumeClaimTemplates does to existing claims. Needs feature gate StatefulSetAutoResizePVCGate.',
+    'Policy for existing PVCs when volumeClaimTemplates changes. Requires the feature gate StatefulSetAutoResizePVCGate.',
   ),
   ...middleFields,
   reserveOrdinals: s.optional(
@@ -120,12 +123,12 @@ export const statefulSetSpec = s.object({
     'Numbers no Pod may have: single ones, or closed ranges such as "2-5". A Pod that has one moves to a free number.',
   ),
   lifecycle: s.pointer(lifecycle, 'Lifecycle hooks, at which Pods wait for another controller.'),
-  scaleStrategy: s.pointer(scaleStrategy, 'How fast the set is scaled out.'),
+  scaleStrategy: s.pointer(scaleStrategy, 'Limit of scaling out.'),
   persistentVolumeClaimRetentionPolicy: s.pointer(
     persistentVolumeClaimRetentionPolicy,
-    'When volume claims are deleted. Needs feature gate StatefulSetAutoDeletePVC; without it they are kept.',
+    'Retention of PVCs. Requires the feature gate StatefulSetAutoDeletePVC; without it PVCs are kept.',
   ),
-  ordinals: s.pointer(ordinals, 'Where the numbering of the Pods begins.'),
+  ordinals: s.pointer(ordinals, 'Ordinals of the Pods, in particular the first one.'),
 });
 export type StatefulSetSpec = s.TypeOf<typeof statefulSetSpec>;
 
@@ -133,8 +136,8 @@ export const statefulSetSpecV1alpha1 = s.object({ ...leadingFields, ...middleFie
 
 const volumeClaimStatus = s.object({
   volumeClaimName: s.required(s.string(), 'Name of the volume claim template.'),
-  compatibleReplicas: s.required(s.int32(), 'Pods whose claim asks for at least what the template asks.'),
-  compatibleReadyReplicas: s.required(s.int32(), 'Pods whose volume has grown to what its claim asks for.'),
+  compatibleReplicas: s.required(s.int32(), 'Number of Pods whose PVC requests at least the size in the template.'),
+  compatibleReadyReplicas: s.required(s.int32(), 'Number of Pods whose volume has the size that the PVC requests.'),
 });
 
 const statusFields = {
@@ -159,7 +162,7 @@ export const statefulSetStatus = s.object({
   updatedReadyReplicas: s.optional(s.int32(), 'Pods at the update revision that are ready.'),
   updatedAvailableReplicas: s.optional(s.int32(), 'Pods at the update revision that are available.'),
   ...trailingStatusFields,
-  volumeClaims: s.optional(s.list(volumeClaimStatus), 'How far each volume claim template has been carried out.'),
+  volumeClaims: s.optional(s.list(volumeClaimStatus), 'Progress of each PVC template.'),
 });
 export type StatefulSetStatus = s.TypeOf<typeof statefulSetStatus>;
 

@@ -18,7 +18,7 @@ const doc = 'Runs one workload in each of several subsets, such as zones, and di
 function templateOf<N extends s.Node>(spec: N) {
   return s.object({
     metadata: s.optional(s.preserved<ObjectMeta>(), 'Labels and annotations for the workloads.'),
-    spec: s.required(spec, 'What each workload is like; its replicas and partition are set for it.'),
+    spec: s.required(spec, 'Specification of each workload; its replicas and partition are set by the controller.'),
   });
 }
 
@@ -44,10 +44,10 @@ export const subset = s.object({
     'Name of the subset, a DNS label, unique in the UnitedDeployment; part of the name of its workload.',
   ),
   nodeSelectorTerm: s.optional(nodeSelectorTerm, 'The nodes of the subset, by matchExpressions. Cannot be changed.'),
-  tolerations: s.optional(s.list(toleration), 'Taints of the nodes its Pods put up with. Cannot be changed.'),
+  tolerations: s.optional(s.list(toleration), 'Tolerations of the Pods. Immutable.'),
   replicas: s.pointer(
     s.intOrString(),
-    'Its share: a number, or a percentage of all replicas rounded to the nearest. Unset: an equal part of what the ' +
+    'Number of replicas of the subset: a number, or a percentage of all replicas rounded to the nearest. Unset: an equal part of what the ' +
       'others leave. Not together with minReplicas and maxReplicas anywhere, nor with Adaptive.',
   ),
   minReplicas: s.pointer(
@@ -113,7 +113,7 @@ export type UnitedDeploymentUpdateStrategy = s.TypeOf<typeof unitedDeploymentUpd
 function specWith<N extends s.Node>(template: N) {
   return s.object({
     replicas: s.pointer(s.int32(), 'Number of desired Pods in all subsets together. Default 1.'),
-    selector: s.required(labelSelector, 'Which Pods belong here, by label. Must match the labels of the template.', {
+    selector: s.required(labelSelector, 'Label selector of the Pods. Must match the labels of the template.', {
       pointer: true,
     }),
     template: s.optional(template, 'The workload of each subset: exactly one of the templates.'),
@@ -132,10 +132,10 @@ const unitedDeploymentSpecV1alpha1 = specWith(templatesWith(cloneSetSpecAsWritte
 const unitedDeploymentCondition = s.object({
   type: s.optional(
     s.oneOf(['SubsetProvisioned', 'SubsetUpdated', 'SubsetFailure', 'UnitedDeploymentUpdated']),
-    'Whether the workloads exist, are up to date, failed, or all have the present revision.',
+    'Type of the condition: the workloads exist, are updated, failed, or are all at the current revision.',
   ),
   status: s.optional(s.oneOf(['True', 'False', 'Unknown']), 'Status of the condition: True, False or Unknown.'),
-  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'Time at which the status of the condition last changed.'),
   reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
   message: s.optional(s.string(), 'Human-readable message with details.'),
 });
@@ -167,7 +167,7 @@ const leadingStatusFields = {
 
 const trailingStatusFields = {
   subsetStatuses: s.optional(s.list(unitedDeploymentSubsetStatus), 'Status of each subset.'),
-  conditions: s.optional(s.list(unitedDeploymentCondition), 'How creating and updating the workloads gets on.'),
+  conditions: s.optional(s.list(unitedDeploymentCondition), 'Conditions of creating and updating the workloads.'),
   labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
 };
 
@@ -187,7 +187,7 @@ export const unitedDeploymentStatusV1alpha1 = s.object({
   ...leadingStatusFields,
   subsetReplicas: s.optional(s.map(s.int32()), 'Desired Pods of each subset, by name.'),
   ...trailingStatusFields,
-  updateStatus: s.pointer(updateStatus, 'How far the update is.'),
+  updateStatus: s.pointer(updateStatus, 'Progress of the update.'),
 });
 
 const facts = {

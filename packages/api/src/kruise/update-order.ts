@@ -3,7 +3,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 const weightTerm = s.object({
   weight: s.required(s.int32(), 'Added to the priority of a Pod that matches; 0 to 100.'),
-  matchSelector: s.required(labelSelector, 'Which Pods gain the weight, by label; must not be empty.'),
+  matchSelector: s.required(labelSelector, 'Label selector of the Pods that get the weight; must not be empty.'),
 });
 
 const orderTerm = s.object({

@@ -18,10 +18,10 @@ const leadingSubsetFields = {
 };
 
 const trailingSubsetFields = {
-  tolerations: s.optional(s.list(toleration), 'Taints of the nodes its Pods put up with.'),
+  tolerations: s.optional(s.list(toleration), 'Tolerations of the Pods.'),
   maxReplicas: s.pointer(
     s.intOrString(),
-    'The most Pods it takes: a number, or a percentage of the replicas rounded up. Unset: no limit.',
+    'Maximum number of Pods: a number, or a percentage of the replicas rounded up. Unset: no limit.',
   ),
   patch: s.optional(s.preserved<PodTemplateSpec>(), 'A strategic merge patch for the Pods of the subset.'),
 };
@@ -38,15 +38,15 @@ const targetFilter = s.object({
   selector: s.pointer(labelSelector, 'Only Pods with these labels. Unset: all Pods of the workload.'),
   replicasPathList: s.optional(
     s.list(s.string()),
-    'Where in the workload to find how many such Pods there are to be, such as spec.workers.replicas; several add up.',
+    'Path of the number of Pods in the workload, for example spec.workers.replicas; several are added.',
   ),
 });
 
 const adaptive = s.object({
-  disableSimulationSchedule: s.optional(s.boolean(), 'Accepted for older manifests; nothing acts on it.'),
+  disableSimulationSchedule: s.optional(s.boolean(), 'Accepted for compatibility; has no effect.'),
   rescheduleCriticalSeconds: s.pointer(
     s.int32(),
-    'Seconds a Pod may be unschedulable before it is deleted and recreated in another subset. Unset or 0: no limit.',
+    'Time in seconds after which an unschedulable Pod is deleted and recreated in another subset. Unset or 0: no limit.',
   ),
 });
 
@@ -88,7 +88,7 @@ function subsetStatusWith<N extends s.Node>(conditions: N) {
       conditions,
       'Schedulable is False while the subset is considered to have no capacity on its nodes.',
     ),
-    missingReplicas: s.required(s.int32(), 'How many more Pods it takes; -1 if there is no limit.'),
+    missingReplicas: s.required(s.int32(), 'Number of Pods that are missing in the subset; -1 if it has no limit.'),
     creatingPods: s.optional(
       s.map(s.dateTime()),
       'Pods that were admitted to the subset and have not been observed yet, with the time of admission.',
@@ -131,7 +131,7 @@ const facts = {
       name: 'Adaptive',
       type: 'boolean',
       jsonPath: '.spec.scheduleStrategy.type[?(@ == "Adaptive")]',
-      doc: 'Whether unschedulable Pods are moved to another subset.',
+      doc: 'Rescheduling of unschedulable Pods to another subset.',
     },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
@@ -141,8 +141,8 @@ export const workloadSpread = kind('io.kruise.apps.v1beta1.WorkloadSpread', doc,
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(workloadSpreadSpec, 'Which Pods to spread over what.'),
-    status: s.optional(workloadSpreadStatus, 'How the Pods are spread.'),
+    spec: s.present(workloadSpreadSpec, 'Specification: workload and subsets.'),
+    status: s.optional(workloadSpreadStatus, 'Status: Pods of each subset.'),
   },
 });
 export type WorkloadSpread = s.TypeOf<typeof workloadSpread>;
@@ -158,8 +158,8 @@ export const workloadSpreadV1alpha1 = kind('io.kruise.apps.v1alpha1.WorkloadSpre
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(specWith(subsetV1alpha1), 'Which Pods to spread over what.'),
-    status: s.optional(statusWith(subsetStatusWith(s.list(condition))), 'How the Pods are spread.'),
+    spec: s.present(specWith(subsetV1alpha1), 'Specification: workload and subsets.'),
+    status: s.optional(statusWith(subsetStatusWith(s.list(condition))), 'Status: Pods of each subset.'),
   },
 });
 export type WorkloadSpreadV1alpha1 = s.TypeOf<typeof workloadSpreadV1alpha1>;

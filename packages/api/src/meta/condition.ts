@@ -8,7 +8,7 @@ export const condition = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.Conditio
     s.int64(),
     'The metadata.generation that the condition was observed for. If it is less than the current one, the condition is stale.',
   ),
-  lastTransitionTime: s.required(4, s.time(), 'When the status last changed.'),
+  lastTransitionTime: s.required(4, s.time(), 'Time at which the status of the condition last changed.'),
   reason: s.required(5, s.string(), 'Machine-readable reason in CamelCase; never empty.'),
   message: s.required(6, s.string(), 'Human-readable message with details; may be empty.'),
 });

@@ -3,10 +3,10 @@ import { typeMeta } from './type-meta.ts';
 
 export const serverAddressByClientCIDR = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR',
-  'Where a client from a network reaches the server.',
+  'Address of the server for clients of a network.',
   {
     clientCIDR: s.required(1, s.string(), 'The network of the client.'),
-    serverAddress: s.required(2, s.string(), 'Where the server is, as host or host:port.'),
+    serverAddress: s.required(2, s.string(), 'Address of the server, as host or host:port.'),
   },
 );
 export type ServerAddressByClientCIDR = s.TypeOf<typeof serverAddressByClientCIDR>;
@@ -20,7 +20,7 @@ export const apiVersions = s.object(
     serverAddressByClientCIDRs: s.required(
       2,
       s.atomicList(serverAddressByClientCIDR),
-      'Where clients reach the server, by where they are; the longest match holds.',
+      'Addresses of the server by network of the client; the longest match wins.',
     ),
   },
 );
@@ -39,19 +39,19 @@ export type GroupVersionForDiscovery = s.TypeOf<typeof groupVersionForDiscovery>
 export const apiGroup = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup', 'An API group, and its versions.', {
   ...typeMeta,
   name: s.required(1, s.string(), 'Name of the subset.'),
-  versions: s.required(2, s.atomicList(groupVersionForDiscovery), 'Its versions, the preferred one first.'),
+  versions: s.required(2, s.atomicList(groupVersionForDiscovery), 'Versions of the group, the preferred one first.'),
   preferredVersion: s.optional(3, groupVersionForDiscovery, 'The version the server prefers, which clients best use.'),
   serverAddressByClientCIDRs: s.optional(
     4,
     s.atomicList(serverAddressByClientCIDR),
-    'Where clients reach the server, by where they are; the longest match holds.',
+    'Addresses of the server by network of the client; the longest match wins.',
   ),
 });
 export type APIGroup = s.TypeOf<typeof apiGroup>;
 
 export const apiGroupList = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList',
-  'All API groups but the core group.',
+  'API groups other than the core group.',
   {
     ...typeMeta,
     groups: s.required(1, s.atomicList(apiGroup), 'The groups.'),
@@ -63,23 +63,23 @@ export const apiResource = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.APIResource',
   'A resource the server offers.',
   {
-    name: s.required(1, s.string(), 'Its name in paths, in the plural; pods/log for a subresource.'),
-    singularName: s.required(6, s.string(), 'Its name in the singular, for clients to print.'),
-    namespaced: s.required(2, s.boolean(), 'Whether its objects are in namespaces.'),
-    group: s.optional(8, s.string(), 'API group of its objects, if not that of the list.'),
-    version: s.optional(9, s.string(), 'Version of its objects, if not that of the list.'),
+    name: s.required(1, s.string(), 'Plural name of the resource, used in paths; pods/log for a subresource.'),
+    singularName: s.required(6, s.string(), 'Singular name of the resource, for display.'),
+    namespaced: s.required(2, s.boolean(), 'Scope of the resource: true if its objects are in namespaces.'),
+    group: s.optional(8, s.string(), 'API group of the objects, if it differs from that of the list.'),
+    version: s.optional(9, s.string(), 'Version of the objects, if it differs from that of the list.'),
     kind: s.required(3, s.string(), 'Kind of its objects.'),
     verbs: s.required(
       4,
       s.list(s.string(), { goType: 'v1.Verbs', message: true }),
-      'What can be done with it: get, list, watch, create, update, patch, delete, deletecollection.',
+      'Verbs that the resource supports: get, list, watch, create, update, patch, delete, deletecollection.',
     ),
-    shortNames: s.optional(5, s.atomicList(s.string()), 'Short names for it, such as po.'),
-    categories: s.optional(7, s.atomicList(s.string()), 'Groups of resources it is part of, such as all.'),
+    shortNames: s.optional(5, s.atomicList(s.string()), 'Short names of the resource, for example po.'),
+    categories: s.optional(7, s.atomicList(s.string()), 'Categories of the resource, for example all.'),
     storageVersionHash: s.optional(
       10,
       s.string(),
-      'Changes when it comes to be stored in another version. To be compared for equality only.',
+      'Hash of the storage version, which can be compared only for equality.',
     ),
   },
 );

@@ -5,11 +5,15 @@ export const fieldSelectorRequirement = s.object(
   'A demand on a field.',
   {
     key: s.required(1, s.string(), 'Path of the field, such as spec.nodeName.'),
-    operator: s.required(2, s.string({ goType: 'v1.FieldSelectorOperator' }), 'In, NotIn, Exists or DoesNotExist.'),
+    operator: s.required(
+      2,
+      s.string({ goType: 'v1.FieldSelectorOperator' }),
+      'Operator: In, NotIn, Exists or DoesNotExist.',
+    ),
     values: s.optional(
       3,
       s.atomicList(s.string()),
-      'What to compare with: at least one for In and NotIn, none for Exists and DoesNotExist.',
+      'Values to compare with: at least one for In and NotIn, none for Exists and DoesNotExist.',
     ),
   },
 );

@@ -4,12 +4,16 @@ import { test } from 'node:test';
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
-import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { apiVersionOf, type Kind, type KubernetesObject } from '@kruise/schema/kind';
 
 export type Json = { readonly [key: string]: unknown };
 
 /** Returns a function that makes valid objects of a kind, with the given changes. */
-export function objectsOf<T>(kind: Kind<T>, sound: Json, setDefaults: (draft: Draft<T>) => void = () => {}) {
+export function objectsOf<T extends KubernetesObject>(
+  kind: Kind<T>,
+  sound: Json,
+  setDefaults: (draft: Draft<T>) => void = () => {},
+) {
   const codec = codecOf(kind.root);
   return (given: Json = {}): T => {
     const { metadata, ...rest } = given as { readonly metadata?: Json };

@@ -52,7 +52,7 @@ export function kind<F extends s.Fields>(definition: string, doc: string, facts:
     root,
     list: s.object(`${definition}List`, `A list of ${facts.kind} objects.`, {
       ...typeMeta,
-      metadata: s.optional(1, listMeta, 'The version of the list, and how to go on reading it.'),
+      metadata: s.optional(1, listMeta, 'Metadata of the list: resourceVersion and continue token.'),
       items: s.required(2, s.list(root), `The ${facts.kind} objects.`),
     }),
   };

@@ -5,11 +5,15 @@ export const labelSelectorRequirement = s.object(
   'A demand on a label.',
   {
     key: s.required(1, s.string(), 'Key of the label.'),
-    operator: s.required(2, s.string({ goType: 'v1.LabelSelectorOperator' }), 'In, NotIn, Exists or DoesNotExist.'),
+    operator: s.required(
+      2,
+      s.string({ goType: 'v1.LabelSelectorOperator' }),
+      'Operator: In, NotIn, Exists or DoesNotExist.',
+    ),
     values: s.optional(
       3,
       s.atomicList(s.string()),
-      'What to compare with: at least one for In and NotIn, none for Exists and DoesNotExist.',
+      'Values to compare with: at least one for In and NotIn, none for Exists and DoesNotExist.',
     ),
   },
 );

@@ -1,6 +1,6 @@
 import * as s from '@kruise/schema';
 
-export const listMeta = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta', 'What every list has.', {
+export const listMeta = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta', 'Metadata of a list.', {
   selfLink: s.optional(1, s.string(), 'No longer written.'),
   resourceVersion: s.optional(
     2,
@@ -10,12 +10,12 @@ export const listMeta = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
   continue: s.optional(
     3,
     s.string(),
-    'What to ask with for the rest. Empty if this is all. Good for some minutes only.',
+    'Continue token for the next page. Empty on the last page. Expires after some minutes.',
   ),
   remainingItemCount: s.pointer(
     4,
     s.int64(),
-    'How many objects are left, if that is known; never with selectors. An estimate.',
+    'Estimated number of remaining objects, if it is known; never with selectors.',
   ),
 });
 export type ListMeta = s.TypeOf<typeof listMeta>;

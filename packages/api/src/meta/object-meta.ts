@@ -2,7 +2,7 @@ import * as s from '@kruise/schema';
 
 export const ownerReference = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference',
-  'An object this one belongs to, and with which it is deleted. In the same namespace, or without one.',
+  'Reference to an owner: the dependent is deleted with its owners. The owner must be in the same namespace or cluster-scoped.',
   {
     apiVersion: s.required(5, s.string(), 'Group and version of the owner, such as apps/v1.'),
     kind: s.required(1, s.string(), 'Kind of the owner.'),
@@ -12,11 +12,15 @@ export const ownerReference = s.object(
       s.string({ goType: 'types.UID' }),
       'The uid of the owner; a later object of the same name is not it.',
     ),
-    controller: s.pointer(6, s.boolean(), 'Whether the owner manages this object; at most one owner does.'),
+    controller: s.pointer(
+      6,
+      s.boolean(),
+      'Controller reference: the owner manages this object; at most one owner does.',
+    ),
     blockOwnerDeletion: s.pointer(
       7,
       s.boolean(),
-      'Whether the owner, deleted in the foreground, waits until this object is gone. Needs the right to finalize the owner.',
+      'Blocks the deletion of the owner in the foreground until this object is deleted. Setting it requires the permission to update the finalizers of the owner.',
     ),
   },
   { mapType: 'atomic' },
@@ -27,37 +31,41 @@ export const managedFieldsEntry = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry',
   'Fields that one manager last wrote.',
   {
-    manager: s.optional(1, s.string(), 'Who wrote them.'),
+    manager: s.optional(1, s.string(), 'Name of the field manager.'),
     operation: s.optional(
       2,
       s.string({ goType: 'v1.ManagedFieldsOperationType' }),
-      'How: Apply, or Update for everything else.',
+      'Operation of the manager: Apply, or Update for all other writes.',
     ),
     apiVersion: s.optional(3, s.string(), 'The version the fields are named in.'),
-    time: s.pointer(4, s.time(), 'When the entry came about or last gained, changed or lost a field.'),
+    time: s.pointer(
+      4,
+      s.time(),
+      'Time at which the entry was created, or at which it last gained, changed or lost a field.',
+    ),
     fieldsType: s.optional(6, s.string(), 'The form of fieldsV1; FieldsV1 is the only one.'),
     fieldsV1: s.pointer(7, s.fieldsV1(), 'The fields, as a tree of names.'),
-    subresource: s.optional(8, s.string(), 'The subresource it was written through; empty for the object itself.'),
+    subresource: s.optional(8, s.string(), 'Subresource of the write; empty for the main resource.'),
   },
 );
 export type ManagedFieldsEntry = s.TypeOf<typeof managedFieldsEntry>;
 
 export const objectMeta = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
-  'What every object that is stored has.',
+  'Metadata of every stored object.',
   {
     name: s.optional(1, s.string(), 'Name of the object, unique for its kind in its namespace. Cannot be changed.'),
     generateName: s.optional(
       2,
       s.string(),
-      'If name is empty: prefix of a generated name, to which five random characters are added. A name that exists is generated again a few times.',
+      'Prefix of a generated name, used if name is empty: five random characters are added. A name that already exists is generated again a few times.',
     ),
     namespace: s.optional(3, s.string(), 'Namespace of the object; empty if its kind has none. Cannot be changed.'),
     selfLink: s.optional(4, s.string(), 'No longer written.'),
     uid: s.optional(
       5,
       s.string({ goType: 'types.UID' }),
-      'Tells the object from all others there ever were, also from later ones of the same name. Given by the server.',
+      'Unique ID of the object, which distinguishes it from all others, including later objects of the same name. Set by the server.',
     ),
     resourceVersion: s.optional(
       6,
@@ -67,7 +75,7 @@ export const objectMeta = s.object(
     generation: s.optional(
       7,
       s.int64(),
-      'Rises with every change of what is wanted, not of what is. Given by the server.',
+      'Sequence number of the desired state: it increases with every change of the spec, not of the status. Set by the server.',
     ),
     creationTimestamp: s.optional(
       8,
@@ -77,12 +85,12 @@ export const objectMeta = s.object(
     deletionTimestamp: s.pointer(
       9,
       s.time(),
-      'When the object is to go: the time of its deletion plus the grace period. It vanishes once it has no finalizers. Given by the server.',
+      'Time at which the object is to be deleted: the time of the delete request plus the grace period. The object is removed when it has no finalizers. Set by the server.',
     ),
     deletionGracePeriodSeconds: s.pointer(
       10,
       s.int64(),
-      'Seconds the object had left when it was deleted. May only be shortened.',
+      'Grace period of the deletion in seconds. Can only be shortened.',
     ),
     labels: s.optional(
       11,
@@ -92,12 +100,12 @@ export const objectMeta = s.object(
     annotations: s.optional(
       12,
       s.map(s.string()),
-      'Names and values that say something about the object to programs or people; 256 KiB in all. Not to choose by.',
+      'Keys and values with additional information; 256 KiB in total. They cannot be used in selectors.',
     ),
     ownerReferences: s.optional(
       13,
       s.listMap(ownerReference, ['uid']),
-      'Objects this one belongs to. It is deleted when the last of them is gone.',
+      'Owners of the object. It is garbage-collected when the last of them is deleted.',
       { patchStrategy: 'merge', patchMergeKey: 'uid' },
     ),
     finalizers: s.optional(
@@ -109,7 +117,7 @@ export const objectMeta = s.object(
     managedFields: s.optional(
       17,
       s.atomicList(managedFieldsEntry),
-      'Who last wrote which field, for server-side apply. Written by the server.',
+      'Field managers and the fields that each of them owns, for server-side apply. Set by the server.',
     ),
   },
 );

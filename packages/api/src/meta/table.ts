@@ -6,9 +6,9 @@ export const tableColumnDefinition = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.TableColumnDefinition',
   'A column of a table.',
   {
-    name: s.required(s.string(), 'Its heading.'),
-    type: s.required(s.string(), 'What its cells are: integer, number, string, boolean or date.'),
-    format: s.required(s.string(), 'What they are more precisely; name marks the column with the name of the object.'),
+    name: s.required(s.string(), 'Heading of the column.'),
+    type: s.required(s.string(), 'Type of the cells: integer, number, string, boolean or date.'),
+    format: s.required(s.string(), 'Format of the cells; name marks the column with the name of the object.'),
     description: s.required(s.string(), 'Human-readable description of the column.'),
     priority: s.required(s.int32(), '0 for a column always shown; the greater, the wider the output must be.'),
   },
@@ -36,7 +36,7 @@ export const tableRow = s.object(
   {
     cells: s.required(s.list(s.rawExtension()), 'A value for each column, in their order.'),
     conditions: s.optional(s.list(tableRowCondition), 'Something about the row, such as that it may be left out.'),
-    object: s.optional(s.rawExtension(), 'The object, or its metadata only, as was asked for.'),
+    object: s.optional(s.rawExtension(), 'Object of the row, or only its metadata, as requested.'),
   },
 );
 export type TableRow = s.TypeOf<typeof tableRow>;

@@ -1,18 +1,18 @@
 import * as s from '@kruise/schema';
 
-export const versionInfo = s.object('io.k8s.apimachinery.pkg.version.Info', 'What is served, and what made it.', {
+export const versionInfo = s.object('io.k8s.apimachinery.pkg.version.Info', 'Version of the server and of its build.', {
   major: s.required(1, s.string(), 'Major version.'),
   minor: s.required(2, s.string(), 'Minor version.'),
   emulationMajor: s.optional(3, s.string(), 'Major version of the release whose behaviour is shown.'),
   emulationMinor: s.optional(4, s.string(), 'Minor version of the release whose behaviour is shown.'),
-  minCompatibilityMajor: s.optional(5, s.string(), 'Major version of the oldest release it works with.'),
-  minCompatibilityMinor: s.optional(6, s.string(), 'Minor version of the oldest release it works with.'),
+  minCompatibilityMajor: s.optional(5, s.string(), 'Major version of the oldest compatible release.'),
+  minCompatibilityMinor: s.optional(6, s.string(), 'Minor version of the oldest compatible release.'),
   gitVersion: s.required(7, s.string(), 'The version in full, such as v1.33.4.'),
-  gitCommit: s.required(8, s.string(), 'The commit it was made of.'),
-  gitTreeState: s.required(9, s.string(), 'Whether that commit is all there is to it: clean or dirty.'),
-  buildDate: s.required(10, s.string(), 'When it was made.'),
-  goVersion: s.required(11, s.string(), 'The language it is written in, and its version.'),
-  compiler: s.required(12, s.string(), 'What it was made with.'),
-  platform: s.required(13, s.string(), 'The system and processor it runs on.'),
+  gitCommit: s.required(8, s.string(), 'Commit of the build.'),
+  gitTreeState: s.required(9, s.string(), 'State of the source tree of the build: clean or dirty.'),
+  buildDate: s.required(10, s.string(), 'Time of the build.'),
+  goVersion: s.required(11, s.string(), 'Programming language and its version.'),
+  compiler: s.required(12, s.string(), 'Compiler of the build.'),
+  platform: s.required(13, s.string(), 'Operating system and architecture.'),
 });
 export type VersionInfo = s.TypeOf<typeof versionInfo>;

@@ -18,19 +18,19 @@ export const ingressServiceBackend = s.object(
   'A Service requests are sent to.',
   {
     name: s.required(1, s.string(), 'Name of the Service, in the namespace of the Ingress.'),
-    port: s.optional(2, serviceBackendPort, 'Which of its ports.'),
+    port: s.optional(2, serviceBackendPort, 'Port of the Service.'),
   },
 );
 export type IngressServiceBackend = s.TypeOf<typeof ingressServiceBackend>;
 
-export const ingressBackend = s.object(
-  'io.k8s.api.networking.v1.IngressBackend',
-  'What requests are sent to; exactly one.',
-  {
-    service: s.pointer(4, ingressServiceBackend, 'A Service.'),
-    resource: s.pointer(3, typedLocalObjectReference, 'Some other object, in the namespace of the Ingress.'),
-  },
-);
+export const ingressBackend = s.object('io.k8s.api.networking.v1.IngressBackend', 'Backend of requests; exactly one.', {
+  service: s.pointer(4, ingressServiceBackend, 'A Service.'),
+  resource: s.pointer(
+    3,
+    typedLocalObjectReference,
+    'Reference to an object in the namespace of the Ingress. Excludes service.',
+  ),
+});
 export type IngressBackend = s.TypeOf<typeof ingressBackend>;
 
 export const ingressTLS = s.object('io.k8s.api.networking.v1.IngressTLS', 'Hosts served by TLS.', {
@@ -43,69 +43,73 @@ export const ingressTLS = s.object('io.k8s.api.networking.v1.IngressTLS', 'Hosts
 });
 export type IngressTLS = s.TypeOf<typeof ingressTLS>;
 
-export const httpIngressPath = s.object('io.k8s.api.networking.v1.HTTPIngressPath', 'Where requests for a path go.', {
-  path: s.optional(1, s.string(), 'The path, beginning with /. Must be given with Exact and Prefix.'),
-  pathType: s.required(
-    3,
-    s.string({ goType: 'v1.PathType' }),
-    'Exact; Prefix, element by element; or ImplementationSpecific, as the controller decides.',
-    { pointer: true },
-  ),
-  backend: s.required(2, ingressBackend, 'What they are sent to.'),
-});
+export const httpIngressPath = s.object(
+  'io.k8s.api.networking.v1.HTTPIngressPath',
+  'Backend of the requests to a path.',
+  {
+    path: s.optional(1, s.string(), 'The path, beginning with /. Must be given with Exact and Prefix.'),
+    pathType: s.required(
+      3,
+      s.string({ goType: 'v1.PathType' }),
+      'Exact; Prefix, element by element; or ImplementationSpecific, as the controller decides.',
+      { pointer: true },
+    ),
+    backend: s.required(2, ingressBackend, 'Backend of the requests.'),
+  },
+);
 export type HTTPIngressPath = s.TypeOf<typeof httpIngressPath>;
 
 export const httpIngressRuleValue = s.object(
   'io.k8s.api.networking.v1.HTTPIngressRuleValue',
-  'Where requests of a host go.',
+  'Backends of the requests to a host.',
   {
     paths: s.required(
       1,
       s.atomicList(httpIngressPath),
-      'Where, by path; the longest that matches holds, Exact before Prefix.',
+      'Backends by path; the longest match wins, Exact before Prefix.',
     ),
   },
 );
 export type HTTPIngressRuleValue = s.TypeOf<typeof httpIngressRuleValue>;
 
-export const ingressRuleValue = s.object('io.k8s.api.networking.v1.IngressRuleValue', 'What a rule says; HTTP only.', {
-  http: s.pointer(1, httpIngressRuleValue, 'Where requests go, by path. Unset: all go to the default.'),
+export const ingressRuleValue = s.object('io.k8s.api.networking.v1.IngressRuleValue', 'Value of a rule; HTTP only.', {
+  http: s.pointer(1, httpIngressRuleValue, 'Backends by path. Unset: all requests go to the default backend.'),
 });
 export type IngressRuleValue = s.TypeOf<typeof ingressRuleValue>;
 
-export const ingressRule = s.object('io.k8s.api.networking.v1.IngressRule', 'What is served for a host.', {
+export const ingressRule = s.object('io.k8s.api.networking.v1.IngressRule', 'Rule for the requests to a host.', {
   host: s.optional(
     1,
     s.string(),
-    'Its name, such as shop.example.com or *.example.com; no address, no port. Unset: every host.',
+    'Host name, for example shop.example.com or *.example.com; without address and port. Unset: every host.',
   ),
   ingressRuleValue: s.inline(2, ingressRuleValue),
 });
 export type IngressRule = s.TypeOf<typeof ingressRule>;
 
-export const ingressSpec = s.object('io.k8s.api.networking.v1.IngressSpec', 'What is served, and how.', {
-  ingressClassName: s.pointer(
-    4,
-    s.string(),
-    'The IngressClass, which says who serves it. Unset: the default class, if there is one.',
-  ),
+export const ingressSpec = s.object('io.k8s.api.networking.v1.IngressSpec', 'Specification of an Ingress.', {
+  ingressClassName: s.pointer(4, s.string(), 'Name of the IngressClass. Unset: the default class, if there is one.'),
   defaultBackend: s.pointer(
     1,
     ingressBackend,
-    'What requests that match no rule are sent to. Must be given if there are no rules.',
+    'Backend of requests that match no rule. Required if there are no rules.',
   ),
   tls: s.optional(2, s.atomicList(ingressTLS), 'Hosts served by TLS, on port 443.'),
-  rules: s.optional(3, s.atomicList(ingressRule), 'What is served for which host.'),
+  rules: s.optional(3, s.atomicList(ingressRule), 'Rules by host.'),
 });
 export type IngressSpec = s.TypeOf<typeof ingressSpec>;
 
 export const ingressPortStatus = s.object(
   'io.k8s.api.networking.v1.IngressPortStatus',
-  'What became of one port of a load balancer.',
+  'Status of one port of a load balancer.',
   {
     port: s.required(1, s.int32(), 'The port number.'),
     protocol: s.required(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), 'TCP, UDP or SCTP.'),
-    error: s.pointer(3, s.string(), "Why it does not work: a CamelCase word, prefixed if the cloud's own."),
+    error: s.pointer(
+      3,
+      s.string(),
+      'Error of the port: a CamelCase word, with a prefix if it is specific to the provider.',
+    ),
   },
 );
 export type IngressPortStatus = s.TypeOf<typeof ingressPortStatus>;
@@ -114,24 +118,24 @@ export const ingressLoadBalancerIngress = s.object(
   'io.k8s.api.networking.v1.IngressLoadBalancerIngress',
   'A way into a load balancer.',
   {
-    ip: s.optional(1, s.string(), 'Its address, if it has one.'),
-    hostname: s.optional(2, s.string(), 'Its DNS name, if it is known by that.'),
-    ports: s.optional(4, s.atomicList(ingressPortStatus), 'What became of its ports.'),
+    ip: s.optional(1, s.string(), 'IP address, if the load balancer has one.'),
+    hostname: s.optional(2, s.string(), 'DNS name, if the load balancer has one.'),
+    ports: s.optional(4, s.atomicList(ingressPortStatus), 'Statuses of the ports.'),
   },
 );
 export type IngressLoadBalancerIngress = s.TypeOf<typeof ingressLoadBalancerIngress>;
 
 export const ingressLoadBalancerStatus = s.object(
   'io.k8s.api.networking.v1.IngressLoadBalancerStatus',
-  'What became of a load balancer.',
+  'Status of a load balancer.',
   {
-    ingress: s.optional(1, s.atomicList(ingressLoadBalancerIngress), 'Ways into it.'),
+    ingress: s.optional(1, s.atomicList(ingressLoadBalancerIngress), 'Addresses of the load balancer.'),
   },
 );
 export type IngressLoadBalancerStatus = s.TypeOf<typeof ingressLoadBalancerStatus>;
 
-export const ingressStatus = s.object('io.k8s.api.networking.v1.IngressStatus', 'What became of an Ingress.', {
-  loadBalancer: s.optional(1, ingressLoadBalancerStatus, 'How it can be reached.'),
+export const ingressStatus = s.object('io.k8s.api.networking.v1.IngressStatus', 'Status of an Ingress.', {
+  loadBalancer: s.optional(1, ingressLoadBalancerStatus, 'Addresses of the load balancer.'),
 });
 export type IngressStatus = s.TypeOf<typeof ingressStatus>;
 
@@ -147,8 +151,8 @@ export const ingress = kind(
     shortNames: ['ing'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, ingressSpec, 'What is served, and how.'),
-      status: s.optional(3, ingressStatus, 'What became of it.'),
+      spec: s.optional(2, ingressSpec, 'Specification of the Ingress.'),
+      status: s.optional(3, ingressStatus, 'Status of the Ingress.'),
     },
   },
 );

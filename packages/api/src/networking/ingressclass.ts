@@ -18,7 +18,7 @@ export type IngressClassParametersReference = s.TypeOf<typeof ingressClassParame
 
 export const ingressClassSpec = s.object(
   'io.k8s.api.networking.v1.IngressClassSpec',
-  'Who serves the Ingresses of a class.',
+  'Specification: controller of the Ingresses of a class.',
   {
     controller: s.optional(
       1,
@@ -40,7 +40,7 @@ export const ingressClass = kind(
     plural: 'ingressclasses',
     scope: 'Cluster',
     fields: {
-      spec: s.optional(2, ingressClassSpec, 'Who serves them.'),
+      spec: s.optional(2, ingressClassSpec, 'Specification: controller of the class.'),
     },
   },
 );

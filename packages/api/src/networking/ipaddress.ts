@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 
 export const parentReference = s.object(
   'io.k8s.api.networking.v1.ParentReference',
-  'The object an address was taken for.',
+  'Object to which an address is allocated.',
   {
     group: s.optional(1, s.string(), 'API group of the object; empty for the core group.'),
     resource: s.required(2, s.string(), 'Resource of the object, such as services.', { omitEmpty: true }),
@@ -14,7 +14,7 @@ export const parentReference = s.object(
 export type ParentReference = s.TypeOf<typeof parentReference>;
 
 export const ipAddressSpec = s.object('io.k8s.api.networking.v1.IPAddressSpec', 'The owner of an address.', {
-  parentRef: s.required(1, parentReference, 'The object it was taken for. Must be given; cannot be changed.', {
+  parentRef: s.required(1, parentReference, 'Object to which the address is allocated. Required; immutable.', {
     omitEmpty: true,
     pointer: true,
   }),

@@ -6,26 +6,31 @@ export const serviceCIDRSpec = s.object(
   'io.k8s.api.networking.v1.ServiceCIDRSpec',
   'A range for addresses of Services.',
   {
-    cidrs: s.optional(1, s.atomicList(s.string()), 'One range for each IP family; two at most. Cannot be changed.'),
+    cidrs: s.optional(1, s.atomicList(s.string()), 'Ranges, one for each IP family; at most two. Immutable.'),
   },
 );
 export type ServiceCIDRSpec = s.TypeOf<typeof serviceCIDRSpec>;
 
 export const serviceCIDRStatus = s.object(
   'io.k8s.api.networking.v1.ServiceCIDRStatus',
-  'Whether a range can be used.',
+  'Status of a range: its readiness.',
   {
-    conditions: s.optional(1, s.listMap(condition, ['type']), 'Ready says whether addresses are taken from it.', {
-      patchStrategy: 'merge',
-      patchMergeKey: 'type',
-    }),
+    conditions: s.optional(
+      1,
+      s.listMap(condition, ['type']),
+      'Conditions; Ready is True if addresses are allocated from the range.',
+      {
+        patchStrategy: 'merge',
+        patchMergeKey: 'type',
+      },
+    ),
   },
 );
 export type ServiceCIDRStatus = s.TypeOf<typeof serviceCIDRStatus>;
 
 export const serviceCIDR = kind(
   'io.k8s.api.networking.v1.ServiceCIDR',
-  'A range addresses of Services are taken from.',
+  'Range from which addresses of Services are allocated.',
   {
     group: 'networking.k8s.io',
     version: 'v1',
@@ -35,7 +40,7 @@ export const serviceCIDR = kind(
     subresources: ['status'],
     fields: {
       spec: s.optional(2, serviceCIDRSpec, 'The range.'),
-      status: s.optional(3, serviceCIDRStatus, 'Whether it can be used.'),
+      status: s.optional(3, serviceCIDRStatus, 'Status: readiness of the range.'),
     },
   },
 );

@@ -2,9 +2,13 @@ import * as s from '@kruise/schema';
 import { toleration } from '../core/toleration.ts';
 import { kind } from '../meta/kind.ts';
 
-export const overhead = s.object('io.k8s.api.node.v1.Overhead', 'What running a Pod costs besides its containers.', {
-  podFixed: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'How much for each Pod, by resource.'),
-});
+export const overhead = s.object(
+  'io.k8s.api.node.v1.Overhead',
+  'Overhead of running a Pod in addition to its containers.',
+  {
+    podFixed: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'Overhead of each Pod, by resource.'),
+  },
+);
 export type Overhead = s.TypeOf<typeof overhead>;
 
 export const scheduling = s.object('io.k8s.api.node.v1.Scheduling', 'The nodes that can run a class.', {
@@ -29,8 +33,8 @@ export const runtimeClass = kind('io.k8s.api.node.v1.RuntimeClass', 'A way to ru
       s.string(),
       'Name of the handler, as the container runtimes of the nodes are set up; a DNS label. Cannot be changed.',
     ),
-    overhead: s.pointer(3, overhead, 'What running a Pod in it costs besides.'),
-    scheduling: s.pointer(4, scheduling, 'The nodes that can run it. Unset: all.'),
+    overhead: s.pointer(3, overhead, 'Overhead of running a Pod of the class.'),
+    scheduling: s.pointer(4, scheduling, 'Nodes that support the class. Unset: all.'),
   },
 });
 export type RuntimeClass = s.TypeOf<typeof runtimeClass>;

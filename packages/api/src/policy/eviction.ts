@@ -4,7 +4,7 @@ import { deleteOptions } from '../meta/options.ts';
 
 export const eviction = kind(
   'io.k8s.api.policy.v1.Eviction',
-  'Asks that a Pod be evicted, if its budgets allow. Posted to the eviction subresource of the Pod.',
+  'Eviction requests the eviction of a Pod, subject to its budgets. Posted to the eviction subresource of the Pod.',
   {
     group: 'policy',
     version: 'v1',
@@ -13,7 +13,7 @@ export const eviction = kind(
     scope: 'Namespaced',
     verbs: [],
     fields: {
-      deleteOptions: s.pointer(2, deleteOptions, 'How to delete the Pod.'),
+      deleteOptions: s.pointer(2, deleteOptions, 'Options of deleting the Pod.'),
     },
   },
 );

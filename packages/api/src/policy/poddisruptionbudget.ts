@@ -5,12 +5,12 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 export const podDisruptionBudgetSpec = s.object(
   'io.k8s.api.policy.v1.PodDisruptionBudgetSpec',
-  'How many Pods must stay.',
+  'Specification: limits of disruptions and the selected Pods.',
   {
     minAvailable: s.pointer(
       1,
       s.intOrString(),
-      'How many must stay available: a number, or a percentage rounded up. Not together with maxUnavailable.',
+      'Minimum number of available Pods: a number, or a percentage rounded up. Excludes maxUnavailable.',
     ),
     selector: s.pointer(2, labelSelector, 'The Pods, by label. Empty: all of the namespace; unset: none.', {
       patchStrategy: 'replace',
@@ -18,12 +18,12 @@ export const podDisruptionBudgetSpec = s.object(
     maxUnavailable: s.pointer(
       3,
       s.intOrString(),
-      'How many may be unavailable: a number, or a percentage rounded up. Not together with minAvailable.',
+      'Maximum number of unavailable Pods: a number, or a percentage rounded up. Excludes minAvailable.',
     ),
     unhealthyPodEvictionPolicy: s.pointer(
       4,
       s.oneOf('v1.UnhealthyPodEvictionPolicyType', ['IfHealthyBudget', 'AlwaysAllow']),
-      'Whether Pods that are not ready may be evicted: IfHealthyBudget (the default) if enough others are healthy, AlwaysAllow in any case.',
+      'Eviction of Pods that are not ready: IfHealthyBudget (the default) permits it if enough other Pods are healthy, AlwaysAllow in any case.',
     ),
   },
 );
@@ -31,22 +31,22 @@ export type PodDisruptionBudgetSpec = s.TypeOf<typeof podDisruptionBudgetSpec>;
 
 export const podDisruptionBudgetStatus = s.object(
   'io.k8s.api.policy.v1.PodDisruptionBudgetStatus',
-  'How much of a budget is left.',
+  'Status of a budget: current counts and permitted disruptions.',
   {
     observedGeneration: s.optional(1, s.int64(), 'The metadata.generation that this status was observed for.'),
     disruptedPods: s.optional(
       2,
       s.map(s.time()),
-      'Pods whose eviction was allowed and that have not been seen to go, with the time.',
+      'Pods whose eviction was permitted and that are not terminating yet, with the time.',
     ),
-    disruptionsAllowed: s.required(3, s.int32(), 'How many Pods may be evicted now.'),
+    disruptionsAllowed: s.required(3, s.int32(), 'Number of Pods that may be evicted at present.'),
     currentHealthy: s.required(4, s.int32(), 'Pods that are healthy.'),
     desiredHealthy: s.required(5, s.int32(), 'Pods that must be healthy.'),
     expectedPods: s.required(6, s.int32(), 'Pods that are counted.'),
     conditions: s.optional(
       7,
       s.listMap(condition, ['type']),
-      'DisruptionAllowed says whether any Pod may be evicted.',
+      'Conditions; DisruptionAllowed is True if a Pod may be evicted.',
       { patchStrategy: 'merge', patchMergeKey: 'type' },
     ),
   },
@@ -65,8 +65,8 @@ export const podDisruptionBudget = kind(
     shortNames: ['pdb'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, podDisruptionBudgetSpec, 'How many must stay.'),
-      status: s.optional(3, podDisruptionBudgetStatus, 'How much is left.'),
+      spec: s.optional(2, podDisruptionBudgetSpec, 'Specification: limits of disruptions and the selected Pods.'),
+      status: s.optional(3, podDisruptionBudgetStatus, 'Status: current counts and permitted disruptions.'),
     },
   },
 );

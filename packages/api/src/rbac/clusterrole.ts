@@ -7,7 +7,7 @@ export const aggregationRule = s.object('io.k8s.api.rbac.v1.AggregationRule', 'M
   clusterRoleSelectors: s.optional(
     1,
     s.atomicList(labelSelector),
-    'Which ClusterRoles, by label; the rules of any that match are put together.',
+    'Label selectors of ClusterRoles; the rules of all that match any of them are combined.',
   ),
 });
 export type AggregationRule = s.TypeOf<typeof aggregationRule>;
@@ -22,12 +22,8 @@ export const clusterRole = kind(
     plural: 'clusterroles',
     scope: 'Cluster',
     fields: {
-      rules: s.optional(2, s.atomicList(policyRule), 'What may be done.', { omitEmpty: false }),
-      aggregationRule: s.pointer(
-        3,
-        aggregationRule,
-        'Put the rules together from other roles; rules is then overwritten.',
-      ),
+      rules: s.optional(2, s.atomicList(policyRule), 'Rules: the permitted actions.', { omitEmpty: false }),
+      aggregationRule: s.pointer(3, aggregationRule, 'Aggregation of the rules of other roles; rules is overwritten.'),
     },
   },
 );

@@ -13,7 +13,7 @@ export const clusterRoleBinding = kind(
     scope: 'Cluster',
     fields: {
       subjects: s.optional(2, s.atomicList(subject), 'Subjects that get the role.'),
-      roleRef: s.required(3, roleRef, 'Which ClusterRole. Cannot be changed.'),
+      roleRef: s.required(3, roleRef, 'Reference to a ClusterRole. Immutable.'),
     },
   },
 );

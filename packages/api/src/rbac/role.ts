@@ -9,7 +9,7 @@ export const role = kind('io.k8s.api.rbac.v1.Role', 'Rules for one namespace.', 
   plural: 'roles',
   scope: 'Namespaced',
   fields: {
-    rules: s.optional(2, s.atomicList(policyRule), 'What may be done.', { omitEmpty: false }),
+    rules: s.optional(2, s.atomicList(policyRule), 'Rules: the permitted actions.', { omitEmpty: false }),
   },
 });
 export type Role = s.TypeOf<typeof role>;

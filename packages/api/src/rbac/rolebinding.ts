@@ -10,7 +10,7 @@ export const roleBinding = kind('io.k8s.api.rbac.v1.RoleBinding', 'Grants a role
   scope: 'Namespaced',
   fields: {
     subjects: s.optional(2, s.atomicList(subject), 'Subjects that get the role.'),
-    roleRef: s.required(3, roleRef, 'Which Role of the namespace, or which ClusterRole. Cannot be changed.'),
+    roleRef: s.required(3, roleRef, 'Reference to a Role of the namespace or a ClusterRole. Immutable.'),
   },
 });
 export type RoleBinding = s.TypeOf<typeof roleBinding>;

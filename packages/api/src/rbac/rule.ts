@@ -1,18 +1,26 @@
 import * as s from '@kruise/schema';
 
-export const policyRule = s.object('io.k8s.api.rbac.v1.PolicyRule', 'What may be done. Rules only ever allow.', {
-  verbs: s.required(1, s.atomicList(s.string()), 'What may be done, such as get and list; * for all.'),
-  apiGroups: s.optional(2, s.atomicList(s.string()), 'In which API groups; "" for the core group, * for all.'),
-  resources: s.optional(3, s.atomicList(s.string()), 'With which resources, such as pods or pods/log; * for all.'),
-  resourceNames: s.optional(
-    4,
-    s.atomicList(s.string()),
-    'With objects of which names. Empty: all. Does not help with create and deletecollection.',
-  ),
-  nonResourceURLs: s.optional(
-    5,
-    s.atomicList(s.string()),
-    'With which paths; * may end one. In ClusterRoles only, and not together with resources.',
-  ),
-});
+export const policyRule = s.object(
+  'io.k8s.api.rbac.v1.PolicyRule',
+  'Permitted actions. Rules are additive; no rule denies.',
+  {
+    verbs: s.required(1, s.atomicList(s.string()), 'Permitted verbs, for example get and list; * for all.'),
+    apiGroups: s.optional(2, s.atomicList(s.string()), 'API groups that match; "" for the core group, * for all.'),
+    resources: s.optional(
+      3,
+      s.atomicList(s.string()),
+      'Resources that match, for example pods or pods/log; * for all.',
+    ),
+    resourceNames: s.optional(
+      4,
+      s.atomicList(s.string()),
+      'Names of objects that match. Empty: all. Has no effect on create and deletecollection.',
+    ),
+    nonResourceURLs: s.optional(
+      5,
+      s.atomicList(s.string()),
+      'Paths that match; a path can end with *. Only in ClusterRoles, and not together with resources.',
+    ),
+  },
+);
 export type PolicyRule = s.TypeOf<typeof policyRule>;

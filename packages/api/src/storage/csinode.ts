@@ -3,12 +3,12 @@ import { kind } from '../meta/kind.ts';
 
 export const volumeNodeResources = s.object(
   'io.k8s.api.storage.v1.VolumeNodeResources',
-  'How many volumes a node takes.',
+  'Limit of volumes on a node.',
   {
     count: s.pointer(
       1,
       s.int32(),
-      'How many volumes of the driver can be used on the node at once. Unset: no limit is known.',
+      'Maximum number of volumes of the driver that the node can use at the same time. Unset: no known limit.',
     ),
   },
 );
@@ -16,14 +16,14 @@ export type VolumeNodeResources = s.TypeOf<typeof volumeNodeResources>;
 
 export const csiNodeDriver = s.object('io.k8s.api.storage.v1.CSINodeDriver', 'A driver on a node.', {
   name: s.required(1, s.string(), 'Name of the driver.'),
-  nodeID: s.required(2, s.string(), 'What the driver calls the node.'),
+  nodeID: s.required(2, s.string(), 'ID of the node at the driver.'),
   topologyKeys: s.optional(
     3,
     s.atomicList(s.string()),
-    'Node labels the driver tells domains apart by. Empty: it does not.',
+    'Keys of the node labels that define the topology of the driver. Empty: the driver has no topology.',
     { omitEmpty: false },
   ),
-  allocatable: s.pointer(4, volumeNodeResources, 'How many volumes it takes on this node.'),
+  allocatable: s.pointer(4, volumeNodeResources, 'Limit of volumes of the driver on this node.'),
 });
 export type CSINodeDriver = s.TypeOf<typeof csiNodeDriver>;
 

@@ -4,7 +4,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 export const csiStorageCapacity = kind(
   'io.k8s.api.storage.v1.CSIStorageCapacity',
-  'How much room a driver has for a class, in a part of the cluster. Written by the driver.',
+  'Available capacity of a storage class in a part of the cluster. Written by the driver.',
   {
     group: 'storage.k8s.io',
     version: 'v1',
@@ -12,10 +12,10 @@ export const csiStorageCapacity = kind(
     plural: 'csistoragecapacities',
     scope: 'Namespaced',
     fields: {
-      nodeTopology: s.pointer(2, labelSelector, 'The nodes it is about, by label. Unset: none. Cannot be changed.'),
-      storageClassName: s.required(3, s.string(), 'The class it is about. Cannot be changed.'),
-      capacity: s.pointer(4, s.quantity(), 'How much room there is. Unset: not known.'),
-      maximumVolumeSize: s.pointer(5, s.quantity(), 'How large one volume may be. Unset: as capacity.'),
+      nodeTopology: s.pointer(2, labelSelector, 'Label selector of the nodes. Unset: none. Immutable.'),
+      storageClassName: s.required(3, s.string(), 'Name of the StorageClass. Immutable.'),
+      capacity: s.pointer(4, s.quantity(), 'Available capacity. Unset: unknown.'),
+      maximumVolumeSize: s.pointer(5, s.quantity(), 'Maximum size of one volume. Unset: as capacity.'),
     },
   },
 );

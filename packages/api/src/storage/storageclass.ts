@@ -13,19 +13,19 @@ export const storageClass = kind(
     scope: 'Cluster',
     shortNames: ['sc'],
     fields: {
-      provisioner: s.required(2, s.string(), 'Who makes the volumes, such as ebs.csi.aws.com. Cannot be changed.'),
+      provisioner: s.required(2, s.string(), 'Name of the provisioner, for example ebs.csi.aws.com. Immutable.'),
       parameters: s.optional(3, s.map(s.string()), 'Settings for the provisioner. Cannot be changed.'),
       reclaimPolicy: s.pointer(
         4,
         s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']),
-        'What becomes of a volume whose claim is deleted: Delete (the default) or Retain. Cannot be changed.',
+        'Reclaim policy of volumes whose PVC is deleted: Delete (the default) or Retain. Immutable.',
       ),
       mountOptions: s.optional(
         5,
         s.atomicList(s.string()),
         'Options for mount; unchecked, and mounting fails if one is wrong.',
       ),
-      allowVolumeExpansion: s.pointer(6, s.boolean(), 'Whether claims may ask for more later. Default false.'),
+      allowVolumeExpansion: s.pointer(6, s.boolean(), 'Permits the expansion of PVCs. Default false.'),
       volumeBindingMode: s.pointer(
         7,
         s.oneOf('v1.VolumeBindingMode', ['Immediate', 'WaitForFirstConsumer']),
@@ -34,7 +34,7 @@ export const storageClass = kind(
       allowedTopologies: s.optional(
         8,
         s.atomicList(topologySelectorTerm),
-        'Where volumes may be made, by topology labels. Unset: everywhere.',
+        'Topology in which volumes can be provisioned. Unset: everywhere.',
       ),
     },
   },

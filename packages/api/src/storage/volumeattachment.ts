@@ -4,7 +4,7 @@ import { kind } from '../meta/kind.ts';
 
 export const volumeAttachmentSource = s.object(
   'io.k8s.api.storage.v1.VolumeAttachmentSource',
-  'What is attached; exactly one.',
+  'Volume to attach; exactly one source.',
   {
     persistentVolumeName: s.pointer(1, s.string(), 'Name of the PersistentVolume.'),
     inlineVolumeSpec: s.pointer(
@@ -18,34 +18,34 @@ export type VolumeAttachmentSource = s.TypeOf<typeof volumeAttachmentSource>;
 
 export const volumeAttachmentSpec = s.object(
   'io.k8s.api.storage.v1.VolumeAttachmentSpec',
-  'What is to be attached where. Cannot be changed.',
+  'Specification: volume, node and attacher. Immutable.',
   {
-    attacher: s.required(1, s.string(), 'Name of the driver that does it.'),
-    source: s.required(2, volumeAttachmentSource, 'What is attached.'),
-    nodeName: s.required(3, s.string(), 'The node it is attached to.'),
+    attacher: s.required(1, s.string(), 'Name of the driver that attaches the volume.'),
+    source: s.required(2, volumeAttachmentSource, 'Volume to attach.'),
+    nodeName: s.required(3, s.string(), 'Name of the node.'),
   },
 );
 export type VolumeAttachmentSpec = s.TypeOf<typeof volumeAttachmentSpec>;
 
-export const volumeError = s.object('io.k8s.api.storage.v1.VolumeError', 'What went wrong.', {
-  time: s.optional(1, s.time(), 'When it went wrong.'),
-  message: s.optional(2, s.string(), 'What went wrong, for people. Holds no secrets.'),
+export const volumeError = s.object('io.k8s.api.storage.v1.VolumeError', 'Error of an attach or detach operation.', {
+  time: s.optional(1, s.time(), 'Time of the error.'),
+  message: s.optional(2, s.string(), 'Error message. Must not contain secrets.'),
   errorCode: s.pointer(3, s.int32(), 'The gRPC code of the driver. Of alpha quality, behind a feature gate.'),
 });
 export type VolumeError = s.TypeOf<typeof volumeError>;
 
 export const volumeAttachmentStatus = s.object(
   'io.k8s.api.storage.v1.VolumeAttachmentStatus',
-  'What became of an attachment.',
+  'Status of an attachment.',
   {
-    attached: s.required(1, s.boolean(), 'Whether it is attached.'),
+    attached: s.required(1, s.boolean(), 'The volume is attached.'),
     attachmentMetadata: s.optional(
       2,
       s.map(s.string()),
       'Metadata that the driver returned on attaching, for mounting.',
     ),
-    attachError: s.pointer(3, volumeError, 'What went wrong in attaching.'),
-    detachError: s.pointer(4, volumeError, 'What went wrong in detaching.'),
+    attachError: s.pointer(3, volumeError, 'Last error of the attach operation.'),
+    detachError: s.pointer(4, volumeError, 'Last error of the detach operation.'),
   },
 );
 export type VolumeAttachmentStatus = s.TypeOf<typeof volumeAttachmentStatus>;
@@ -61,8 +61,8 @@ export const volumeAttachment = kind(
     scope: 'Cluster',
     subresources: ['status'],
     fields: {
-      spec: s.required(2, volumeAttachmentSpec, 'What is to be attached where.'),
-      status: s.optional(3, volumeAttachmentStatus, 'What became of it.'),
+      spec: s.required(2, volumeAttachmentSpec, 'Specification: volume, node and attacher.'),
+      status: s.optional(3, volumeAttachmentStatus, 'Status of the attachment.'),
     },
   },
 );

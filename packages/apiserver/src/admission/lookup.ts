@@ -1,4 +1,4 @@
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import type { ResourceRegistry } from '../registry.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 
@@ -13,7 +13,7 @@ export type Objects<T> = {
 
 /** Listers for admission plugins: synchronous reads of shared objects in the cache. */
 export type Lookup = {
-  of<T>(kind: Kind<T>): Objects<T>;
+  of<T extends KubernetesObject>(kind: Kind<T>): Objects<T>;
   /**
    * Resolves when the cache contains everything that was stored before the call. Plugins call this after a cache miss.
    */
@@ -23,7 +23,7 @@ export type Lookup = {
 export function createLookup(resources: ResourceRegistry, feed: { waitForCurrent(): Promise<void> }): Lookup {
   return {
     waitForCurrent: () => feed.waitForCurrent(),
-    of<T>({ group, version, plural }: Kind<T>): Objects<T> {
+    of<T extends KubernetesObject>({ group, version, plural }: Kind<T>): Objects<T> {
       let found: ObjectStorage | undefined;
       let foundAt = -1;
       // Every write needs the storage, so the lookup result is kept until the set of resources changes.

@@ -5,7 +5,7 @@ import { type Pod, pod } from '@kruise/api/core/pod';
 import { containersOf } from '@kruise/api/core/pod-containers';
 import { type Service, service } from '@kruise/api/core/service';
 import { badRequest, notFound, serviceUnavailable } from '@kruise/machinery/status';
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Backend } from './backend.ts';
@@ -14,7 +14,12 @@ import { isGlobalUnicast, type NodeConnector } from './node-connector.ts';
 /** Resolution of the target of a connect request: the container, Pod and node, or the address. */
 
 /** Reads the current object. */
-async function current<T>(core: Core, kind: Kind<T>, namespace: string | undefined, name: string): Promise<T> {
+async function current<T extends KubernetesObject>(
+  core: Core,
+  kind: Kind<T>,
+  namespace: string | undefined,
+  name: string,
+): Promise<T> {
   const { group, version, plural } = kind;
   await core.feed.waitForCurrent();
   const storage = core.resources.find(group, version, plural)?.storage;

@@ -2,8 +2,9 @@
  * Background requests: runs requests that no client waits for at low priority. When a thousand Pods start, events
  * outnumber all other writes, and Pods must not wait for the events about them.
  */
-import { createDeque } from '@kruise/client/deque';
+
 import type { Clock } from '@kruise/values/clock';
+import { createDeque } from '@kruise/values/scheduling/deque';
 
 export type BackgroundScheduler = {
   /** Registers a foreground request, until the returned function is called. */

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { createBatchRunner } from '@kruise/values/scheduling/batch-scheduler';
 
 /**
  * Writes to watchers in batches of a few watchers, and lets requests run in between. All events that a watcher has
@@ -15,27 +16,11 @@ export interface FanOut {
 const watchersPerBatch = 100;
 
 export function createFanOut(): FanOut {
-  let waiting: (() => void)[] = [];
-  let next = 0;
   let lastFrames: readonly Uint8Array[] = [];
   let lastJoined: Uint8Array = Buffer.alloc(0);
 
-  function serveBatch(): void {
-    const end = Math.min(waiting.length, next + watchersPerBatch);
-    while (next < end) waiting[next++]!();
-    if (next < waiting.length) {
-      setImmediate(serveBatch);
-      return;
-    }
-    waiting = [];
-    next = 0;
-  }
-
   return {
-    schedule(serve) {
-      if (waiting.length === 0) setImmediate(serveBatch);
-      waiting.push(serve);
-    },
+    schedule: createBatchRunner(watchersPerBatch),
     join(frames) {
       if (frames.length === 1) return frames[0]!;
       if (frames.length !== lastFrames.length || !frames.every((frame, index) => frame === lastFrames[index])) {

@@ -1,4 +1,4 @@
-import { type BatchQueue, type BatchScheduler, createBatchScheduler } from '../batch-scheduler.ts';
+import { type BatchScheduler, createBatchScheduler, createFifoQueue } from '@kruise/values/scheduling/batch-scheduler';
 
 /**
  * Writes per batch, some ten milliseconds of work. With half as many, the smaller store transactions cost more than the
@@ -13,16 +13,4 @@ const writesPerBatch = 16;
  */
 export function createWriteScheduler(): BatchScheduler<void> {
   return createBatchScheduler(writesPerBatch, createFifoQueue());
-}
-
-function createFifoQueue(): BatchQueue<void> {
-  let waiting: (() => void)[] = [];
-  return {
-    add: (_, start) => waiting.push(start),
-    next(limit) {
-      const due = waiting.slice(0, limit);
-      waiting = waiting.slice(limit);
-      return due;
-    },
-  };
 }

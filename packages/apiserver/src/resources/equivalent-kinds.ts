@@ -9,7 +9,7 @@ import { type Event, event } from '@kruise/api/events/event';
 import { fromCoreEvent, toCoreEvent } from '@kruise/api/events/event.conversion';
 import type { Versioned } from '@kruise/machinery/server-side-apply/updater';
 import { codecOf } from '@kruise/schema/codec';
-import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { apiVersionOf, type Kind, type KubernetesObject } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { KubeObject } from '../object.ts';
 import type { Conversion } from '../resource.ts';
@@ -22,7 +22,7 @@ type EquivalentKind = {
   fromStorage(object: KubeObject): KubeObject;
 };
 
-function equivalentKind<Shown, Stored>(
+function equivalentKind<Shown extends KubernetesObject, Stored extends KubernetesObject>(
   served: Kind<Shown>,
   stored: Kind<Stored>,
   convert: { readonly to: (object: Shown) => Stored; readonly from: (object: Stored) => Shown },

@@ -1,4 +1,4 @@
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import type { AdmissionPlugin, Attributes } from '../admission/admission.ts';
@@ -11,10 +11,10 @@ type Given = { readonly kind: Kind; readonly objects: readonly object[] };
 export function lookupOf(...given: readonly Given[]): Lookup {
   return {
     async waitForCurrent() {},
-    of<T>(kind: Kind<T>): Objects<T> {
+    of<T extends KubernetesObject>(kind: Kind<T>): Objects<T> {
       const all = () =>
         given.filter((each) => each.kind.plural === kind.plural).flatMap(({ objects }) => objects) as T[];
-      const metadataOf = (object: T) => (object as KubeObject).metadata;
+      const metadataOf = (object: T) => object.metadata;
       return {
         get: (name, namespace) =>
           all().find((object) => {
@@ -34,7 +34,7 @@ export function lookupOf(...given: readonly Given[]): Lookup {
 }
 
 /** Creates the attributes of a write: by default the creation of `object` in the namespace `default`. */
-export function writeOf<T>(
+export function writeOf<T extends KubernetesObject>(
   kind: Kind<T>,
   object: unknown,
   more: Partial<Attributes> & { readonly user?: string } = {},

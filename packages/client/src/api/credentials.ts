@@ -23,7 +23,13 @@ export type Impersonation = {
   readonly extra?: { readonly [key: string]: readonly string[] };
 };
 
-/** Returns credentials that never change. */
+/**
+ * Returns credentials that never change.
+ *
+ * ```ts
+ * const credentials = staticCredentials({ authorization: bearerAuthorization(token) });
+ * ```
+ */
 export function staticCredentials(credential: Credential): Credentials {
   return { current: () => credential };
 }

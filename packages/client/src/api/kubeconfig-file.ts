@@ -47,7 +47,14 @@ export function kubeconfigFileOf({ name, server, authorities, certificate }: Sin
   };
 }
 
-/** Formats a kubeconfig as YAML. */
+/**
+ * Formats a kubeconfig as YAML.
+ *
+ * ```ts
+ * const file = kubeconfigFileOf({ name: 'kruise', server: 'https://127.0.0.1:6443', authorities, certificate });
+ * await writeFile('kubeconfig', formatKubeconfig(file));
+ * ```
+ */
 export function formatKubeconfig(file: KubeconfigFile): string {
   return formatYaml(file);
 }

@@ -10,7 +10,7 @@ const defaultPageSize = 500;
  * the continue token expires, `isExpired` is true for the error.
  *
  * ```ts
- * for await (const { items } of eachPage(client, pod, { namespace: 'default' })) print(items);
+ * for await (const { items } of eachPage(client, pod, { namespace: 'default' })) console.log(items.length);
  * ```
  */
 export async function* eachPage<K extends Kind>(
@@ -34,6 +34,10 @@ export async function* eachPage<K extends Kind>(
 /**
  * Lists the selected objects in pages and returns them together. If the continue token expires, falls back to one
  * unpaged list.
+ *
+ * ```ts
+ * const pods = await listAll(client, pod, { namespace: 'default' });
+ * ```
  */
 export async function listAll<K extends Kind>(
   client: Client,

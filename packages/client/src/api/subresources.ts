@@ -21,7 +21,13 @@ export async function getScale(client: Client, kind: Kind, reference: Reference,
   return object as Scale;
 }
 
-/** Sets the replicas of a workload through its scale subresource. */
+/**
+ * Sets the replicas of a workload through its scale subresource.
+ *
+ * ```ts
+ * await setScale(client, deployment, { namespace: 'default', name: 'web' }, 3);
+ * ```
+ */
 export async function setScale(
   client: Client,
   kind: Kind,
@@ -40,7 +46,13 @@ export async function setScale(
   return object as Scale;
 }
 
-/** Evicts a Pod. Throws 429 (TooManyRequests) if the eviction would violate a PodDisruptionBudget. */
+/**
+ * Evicts a Pod. Throws 429 (TooManyRequests) if the eviction would violate a PodDisruptionBudget.
+ *
+ * ```ts
+ * await evict(client, { namespace: 'default', name: 'web-0' }, { gracePeriodSeconds: 30 });
+ * ```
+ */
 export async function evict(
   client: Client,
   reference: Reference,

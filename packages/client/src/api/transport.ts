@@ -1,6 +1,10 @@
 /**
  * Transport of a client: over HTTP to any cluster, or as a function call to a server in the same process. Both return
  * the same responses to the same requests.
+ *
+ * ```ts
+ * const { code, object } = await transport.request({ method: 'GET', path: '/version' });
+ * ```
  */
 export interface Transport {
   /** Sends a request. An error response is thrown as a StatusError; an aborted signal as its reason. */

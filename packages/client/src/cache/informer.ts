@@ -101,8 +101,7 @@ export function startInformer<K extends Kind>(
   options: InformerOptions,
   signal: AbortSignal,
 ): Informer<ObjectOf<K>> {
-  // Objects of every kind have metadata.
-  type T = ObjectOf<K> & KubernetesObject;
+  type T = ObjectOf<K>;
   const { transform, onError = () => {}, ...reflectorOptions } = options;
   const store = createObjectStore<T>();
   const listeners = new Set<Listener<T>>();
@@ -309,7 +308,7 @@ export type CachesOptions = Omit<InformerOptions, keyof Selection> & {
  *
  * ```ts
  * const caches = createCaches(client, clock, random, {}, signal);
- * caches.of(pod).ownedBy(job);
+ * caches.of(pod).ownedBy(set);
  * ```
  */
 export function createCaches(
@@ -335,8 +334,7 @@ export function createCaches(
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop);
       const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, ending.signal);
-      // Objects of every kind have metadata.
-      found = { kind, stop, selects: matcherOf(selection), informer: started as unknown as Informer<KubernetesObject> };
+      found = { kind, stop, selects: matcherOf(selection), informer: started };
       informers.set(id, found);
     }
     // The informer was created for this kind.

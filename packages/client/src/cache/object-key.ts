@@ -3,23 +3,25 @@
  * logs use them.
  */
 import type { ObjectReference } from '@kruise/api/core/reference';
-import type { ObjectMeta } from '@kruise/api/meta/object-meta';
+import type { KubernetesObject } from '@kruise/schema/kind';
 import type { Reference } from '../api/client.ts';
 
 /** Key of an object of a known kind: `namespace/name`, or `name` for cluster-scoped kinds. */
 export type Key = string;
 
 /** Fields that objects of every kind have. */
-export type KubernetesObject = {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: ObjectMeta;
-};
+export type { KubernetesObject };
 
 /** An object with name and namespace. */
 export type NamedObject = { readonly metadata: { readonly name?: string; readonly namespace?: string } };
 
-/** Returns the key of an object: `keyOf(pod)` is `default/web-0`. */
+/**
+ * Returns the key of an object: `keyOf(pod)` is `default/web-0`.
+ *
+ * ```ts
+ * keyOf({ metadata: { namespace: 'default', name: 'web-0' } }); // default/web-0
+ * ```
+ */
 export function keyOf({ metadata: { name = '', namespace } }: NamedObject): Key {
   return keyFor({ name, ...(namespace === undefined ? {} : { namespace }) });
 }

@@ -58,15 +58,13 @@ function patchReferences(child: KubernetesObject, ownerReferences: readonly unkn
 export function mapToAdopters<K extends Kind>(
   kind: K,
   selectorOf: (owner: ObjectOf<K>) => Selector,
-): (change: Change<unknown>, caches: Caches) => readonly Key[] {
-  return ({ type, object, previous, cause }, caches) => {
-    // Objects of every kind have metadata.
-    const [child, before] = [object, previous] as [KubernetesObject, KubernetesObject | undefined];
+): (change: Change<KubernetesObject>, caches: Caches) => readonly Key[] {
+  return ({ type, object: child, previous: before, cause }, caches) => {
     // The initial list is skipped: every owner is reconciled at the start anyway.
     if (cause !== 'event' || type === 'deleted' || isBeingDeleted(child) || controllerOf(child)) return [];
     if (before && !controllerOf(before) && isSame(before.metadata.labels, child.metadata.labels)) return [];
     const { namespace, labels } = child.metadata;
     const owners = caches.of(kind).list(namespace === undefined ? {} : { namespace });
-    return owners.filter((owner) => selectorOf(owner).matches(labels)).map((owner) => keyOf(owner as KubernetesObject));
+    return owners.filter((owner) => selectorOf(owner).matches(labels)).map(keyOf);
   };
 }

@@ -27,7 +27,14 @@ const reconcileBuckets = [
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** Registers the metrics of controllers. */
+/**
+ * Registers the metrics of controllers.
+ *
+ * ```ts
+ * const registry = createMetrics();
+ * const metrics = createControllerMetrics(registry);
+ * ```
+ */
 export function createControllerMetrics(registry: MetricRegistry): ControllerMetrics {
   const byQueue = ['name', 'controller'];
   const depth = registry.gauge('workqueue_depth', 'Current number of keys in the work queue.', byQueue);

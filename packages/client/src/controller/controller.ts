@@ -155,7 +155,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
   const name = definition.name ?? kind.kind.toLowerCase();
   const resync = definition.resyncMs === undefined ? {} : { resyncMs: definition.resyncMs };
   const { predicate } = definition;
-  const own = watch(kind, (change) => (predicate && !predicate(change) ? [] : [keyOf(asObject(change.object))]), {
+  const own = watch(kind, (change) => (predicate && !predicate(change) ? [] : [keyOf(change.object)]), {
     ...(selection ? { selection } : {}),
     ...resync,
   });
@@ -180,9 +180,8 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     evaluate({ caches, clock, client, signal, refusals }, key) {
       const observed = observe(caches, key);
       if (observed === undefined) return undefined;
-      // Objects of every kind have metadata. This is the object that `observe` read, because nothing was awaited in
-      // between.
-      const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
+      // This is the object that `observe` read, because nothing was awaited in between.
+      const object = caches.of(kind, selection).get(key);
       const refused = refusals?.begin(key, object) ?? noRefusals;
       const evaluateWith = (known: O) => ({ object, decision: decide(known, clock.now(), refused) as Decision });
       return definition.fetch?.(observed, client, signal).then(evaluateWith) ?? evaluateWith(observed);
@@ -225,14 +224,13 @@ export function watch<K extends Kind>(
   };
 }
 
-function asObject(object: unknown): KubernetesObject {
-  return object as KubernetesObject;
-}
-
 /** Mapper of `owns`: returns the keys of the controller owners of a kind, before and after the event. */
-export function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly Key[] {
-  const now = ownerOf(kind, asObject(object));
-  const before = previous === undefined ? undefined : ownerOf(kind, asObject(previous));
+export function ownersOf(
+  kind: Kind,
+  { object, previous }: { readonly object: KubernetesObject; readonly previous?: KubernetesObject | undefined },
+): readonly Key[] {
+  const now = ownerOf(kind, object);
+  const before = previous === undefined ? undefined : ownerOf(kind, previous);
   return [now, before === now ? undefined : before].filter((key) => key !== undefined);
 }
 
@@ -422,8 +420,7 @@ function createReconciler(controller: Controller, context: ControllerContext, { 
     const { status: present } = newest as { readonly status?: unknown };
     if (status === undefined || isSameStatus(controller.for, status, present)) return outcome;
     const subresource = controller.for.subresources.includes('status') ? { subresource: 'status' } : {};
-    // Replacing the status does not change the kind of the object.
-    const changed = { ...newest, status } as KubernetesObject;
+    const changed = { ...newest, status };
     return execute(means, key, [{ type: 'update', object: changed, ...subresource }]);
   }
 

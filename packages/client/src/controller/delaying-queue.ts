@@ -14,7 +14,14 @@ export type DelayingQueue<K> = {
 
 type Entry<K> = { readonly key: K; readonly due: number; readonly order: number; readonly priority: Priority };
 
-/** Creates an empty queue. `ready` is called with each key when its delay is over. */
+/**
+ * Creates an empty queue. `ready` is called with each key when its delay is over.
+ *
+ * ```ts
+ * const delayed = createDelayingQueue<string>(clock, (key, priority) => queue.add(key, priority));
+ * delayed.set('default/web', 1000, 'change');
+ * ```
+ */
 export function createDelayingQueue<K>(clock: Clock, ready: (key: K, priority: Priority) => void): DelayingQueue<K> {
   const heap: Entry<K>[] = [];
   const current = new Map<K, Entry<K>>();

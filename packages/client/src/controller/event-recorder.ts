@@ -6,11 +6,11 @@ import { type Event, event as eventKind } from '@kruise/api/core/event';
 import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/status';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
+import { createDeque } from '@kruise/values/scheduling/deque';
 import { formatTime } from '@kruise/values/time';
 import { backgroundClient, type Client } from '../api/client.ts';
 import type { KubernetesObject } from '../cache/object-key.ts';
 import type { NewEvent } from './actions.ts';
-import { createDeque } from './deque.ts';
 import { type CorrelatedEvent, createEventCorrelator } from './event-correlator.ts';
 import { isNamespaceTerminating } from './execute.ts';
 
@@ -49,7 +49,7 @@ const retryMs = 10_000;
  *
  * ```ts
  * const recorder = createEventRecorder(client, clock, random, { component: 'backup-controller' }, signal);
- * recorder.record({ about: pod, type: 'Normal', reason: 'BackupStarted', message: 'Started the backup' });
+ * recorder.record({ about: web, type: 'Normal', reason: 'BackupStarted', message: 'Started the backup' });
  * ```
  */
 export function createEventRecorder(

@@ -8,10 +8,10 @@ import { type Event, event as eventKind } from '@kruise/api/events/event';
 import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/status';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
+import { createDeque } from '@kruise/values/scheduling/deque';
 import { formatMicroTime, type Instant } from '@kruise/values/time';
 import { backgroundClient, type Client } from '../api/client.ts';
 import type { KubernetesObject } from '../cache/object-key.ts';
-import { createDeque } from './deque.ts';
 
 /** An event of the group `events.k8s.io` to record. */
 export type NewSeriesEvent = {
@@ -67,7 +67,13 @@ type SeriesEntry = {
   hasUnwrittenCount: boolean;
 };
 
-/** Creates a recorder that writes events until the signal is aborted. */
+/**
+ * Creates a recorder that writes events until the signal is aborted.
+ *
+ * ```ts
+ * const series = createSeriesRecorder(client, clock, random, { host: 'node-1' }, signal);
+ * ```
+ */
 export function createSeriesRecorder(
   client: Client,
   clock: Clock,

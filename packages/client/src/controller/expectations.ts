@@ -53,9 +53,9 @@ type UncertainWrite = { readonly cache: ObservedCache; readonly object: Kubernet
  * Creates empty expectations.
  *
  * ```ts
- * const created = await client.create(pod, podFor(job));
- * expectations.expectVersion(keyOf(job), caches.informer(pod), created);
- * if (expectations.unsatisfied(keyOf(job))) return; // the cache is stale
+ * const created = await client.create(pod, podFromTemplate(set, template));
+ * expectations.expectVersion(keyOf(set), caches.informer(pod), created);
+ * const isStale = expectations.unsatisfied(keyOf(set)) !== undefined;
  * ```
  */
 export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): Expectations {

@@ -43,7 +43,7 @@ export type LeadershipEnd = 'stopped' | 'lost';
  * process leads meanwhile. If `lead` throws, the lease is released and the error is rethrown.
  *
  * ```ts
- * await runAsLeader(client, clock, random, { namespace: 'kube-system', name: 'my-controller', identity }, run, signal);
+ * await runAsLeader(client, clock, random, { namespace: 'kube-system', name: 'my-controller', identity }, lead, signal);
  * ```
  */
 export async function runAsLeader(

@@ -17,7 +17,14 @@ export function withFields(log: Log, fields: object): Log {
   };
 }
 
-/** Returns a log that writes one JSON object per line: `jsonLog(clock.now, (line) => process.stdout.write(line))`. */
+/**
+ * Returns a log that writes one JSON object per line: `jsonLog(clock.now, (line) => process.stdout.write(line))`.
+ *
+ * ```ts
+ * const log = withFields(jsonLog(() => clock.now(), console.log), { component: 'reporter' });
+ * log.info({ key: 'default/web' }, 'revision changed');
+ * ```
+ */
 export function jsonLog(now: () => number, write: (line: string) => void): Log {
   const logAt = (level: string) => (fields: object, message: string) => {
     const time = new Date(now()).toISOString();

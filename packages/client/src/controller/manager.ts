@@ -72,7 +72,7 @@ export async function restartOnLeadershipLoss(run: () => Promise<void>, onLost: 
  * every controller. Resolves when all controllers have stopped; throws `LeadershipLostError` if the lease was lost.
  *
  * ```ts
- * await runControllers([broadcastJobController], { client, clock: systemClock, random: systemRandom }, signal);
+ * await runControllers([greeter], { client, clock: systemClock, random: systemRandom }, signal);
  * ```
  */
 export async function runControllers(

@@ -64,7 +64,14 @@ export function tokenBucket(clock: Clock, { perSecond, burst }: BucketOptions): 
   };
 }
 
-/** Default rate limiter of client-go: backoff per key, and 10 retries per second for all keys with a burst of 100. */
+/**
+ * Default rate limiter of client-go: backoff per key, and 10 retries per second for all keys with a burst of 100.
+ *
+ * ```ts
+ * const limiter = defaultRateLimiter(clock);
+ * limiter.delayMs('default/web'); // 5, then 10, 20, …
+ * ```
+ */
 export function defaultRateLimiter(
   clock: Clock,
   { perSecond = 10, burst = 100, ...backoff }: Partial<BucketOptions> & BackoffOptions = {},

@@ -176,7 +176,15 @@ export function refusalIdOf(action: ObjectAction): string {
   return `${type} ${object.apiVersion} ${object.kind} ${which}${part}`;
 }
 
-/** Reports whether the server rejected a request: a client error other than a conflict or too many requests. */
+/**
+ * Reports whether the server rejected a request: a client error other than a conflict or too many requests.
+ *
+ * ```ts
+ * await client.create(pod, web).catch((error) => {
+ *   if (!isRefused(error)) throw error;
+ * });
+ * ```
+ */
 export function isRefused(error: unknown): boolean {
   return error instanceof StatusError && error.code >= 400 && error.code < 500 && ![409, 429].includes(error.code);
 }

@@ -40,7 +40,14 @@ const stuckAfterMs = 10 * 60_000;
 
 type Retries = { readonly since: number; readonly message?: string; readonly isReported: boolean };
 
-/** Creates an empty tracker. */
+/**
+ * Creates an empty tracker.
+ *
+ * ```ts
+ * const stuckKeys = createStuckKeys(clock);
+ * const stuck = stuckKeys.retried('default/web', new Error('no quota'));
+ * ```
+ */
 export function createStuckKeys(clock: Clock): StuckKeys {
   const retries = new Map<Key, Retries>();
   const stuckKeyOf = (key: Key, { since, message }: Retries): StuckKey => ({

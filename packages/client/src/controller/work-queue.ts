@@ -4,8 +4,8 @@
  * keys (initial list, resync), but do not starve them.
  */
 import type { Clock } from '@kruise/values/clock';
+import { createDeque, type Deque } from '@kruise/values/scheduling/deque';
 import { createDelayingQueue, type Priority } from './delaying-queue.ts';
-import { createDeque, type Deque } from './deque.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
 export type { Priority } from './delaying-queue.ts';

@@ -27,7 +27,7 @@ export type WorkerOptions<K> = {
  * when all workers have stopped.
  *
  * ```ts
- * await runWorkers(queue, { workers: 5, work: (key) => collect(key), onError: report }, signal);
+ * await runWorkers(queue, { workers: 5, work, onError: report }, signal);
  * ```
  */
 export async function runWorkers<K>(

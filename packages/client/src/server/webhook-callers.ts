@@ -13,7 +13,13 @@ export type WebhookCallers = {
   readonly token?: string | undefined;
 };
 
-/** Reports whether a request comes from a permitted caller. */
+/**
+ * Reports whether a request comes from a permitted caller.
+ *
+ * ```ts
+ * if (!isCaller(callers, request)) response.writeHead(403).end();
+ * ```
+ */
 export function isCaller(callers: WebhookCallers, { socket, headers }: IncomingMessage): boolean {
   const { token = '', authorities } = callers;
   const isBearer = token !== '' && isEqual(headers.authorization ?? '', `Bearer ${token}`);

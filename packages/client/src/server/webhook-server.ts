@@ -64,7 +64,7 @@ const maxBodyBytes = 7 * 1024 * 1024;
  *
  * ```ts
  * const server = await serveWebhooks(clock, {
- *   webhooks: { '/validate-widgets': validating(validate) },
+ *   webhooks: { '/validate-widgets': validating(() => []) },
  *   certificate: () => ({ certificate: readFileSync('tls.crt', 'utf8'), key: readFileSync('tls.key', 'utf8') }),
  * });
  * ```

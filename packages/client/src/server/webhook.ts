@@ -90,7 +90,7 @@ export function validating<T>(validate: (object: T, request: AdmissionRequestFor
  * Creates a conversion webhook.
  *
  * ```ts
- * conversion((object, apiVersion) => (apiVersion === 'example.com/v2' ? toV2(object) : toV1(object)))
+ * conversion((object, apiVersion) => ({ ...object, apiVersion }))
  * ```
  */
 export function conversion(convert: (object: JsonObject, apiVersion: string) => JsonObject): Webhook {

@@ -11,12 +11,12 @@ import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isConflict } from '@kruise/machinery/status';
 import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
+import { createSemaphore } from '@kruise/values/scheduling/semaphore';
 import type { Instant } from '@kruise/values/time';
 import type { DaemonNodes } from '../node.ts';
 import { referenceTo } from './presence.ts';
 import { createPuller, type Puller, type TaggedImage } from './puller.ts';
 import { createSecretReader } from './secrets.ts';
-import { createSemaphore } from './semaphore.ts';
 import { statusFrom } from './status.ts';
 
 export type ImagePullerOptions = {

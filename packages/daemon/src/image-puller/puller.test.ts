@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { ImageTagSpec, ImageTagStatus, NodeImage } from '@kruise/api/kruise/nodeimage';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
 import { seededRandom } from '@kruise/values/random';
+import { createSemaphore } from '@kruise/values/scheduling/semaphore';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { createPuller } from './puller.ts';
-import { createSemaphore } from './semaphore.ts';
 import { statusFrom } from './status.ts';
 
 type Images = { readonly [name: string]: readonly (Partial<ImageTagSpec> & { readonly tag: string })[] };

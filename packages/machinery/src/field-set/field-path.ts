@@ -8,7 +8,13 @@ export function printFieldPath(path: FieldPath): string {
   return path.map(printPathElement).join('');
 }
 
-/** Returns the path through these fields. */
+/**
+ * Returns the path through these fields.
+ *
+ * ```ts
+ * printFieldPath(fieldPath('spec', 'replicas')); // .spec.replicas
+ * ```
+ */
 export function fieldPath(...names: readonly string[]): FieldPath {
   return names.map((name) => `f:${name}`);
 }

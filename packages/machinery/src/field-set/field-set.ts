@@ -50,7 +50,13 @@ function chain(path: readonly PathElement[]): FieldSet {
   return path.reduceRight<FieldSet>((child, element) => ({ [element]: child }), emptySet);
 }
 
-/** Reports whether a path is in a set. */
+/**
+ * Reports whether a path is in a set.
+ *
+ * ```ts
+ * hasPath(readFieldSet({ 'f:spec': { 'f:replicas': {} } }), fieldPath('spec', 'replicas')); // true
+ * ```
+ */
 export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   let node: FieldSet | undefined = set;
   for (const element of path) {

@@ -24,7 +24,13 @@ export type ConflictReport = {
   }[];
 };
 
-/** Formats conflicts as the API does: `Apply failed with 1 conflict: conflict with "x" using v1: .spec.replicas`. */
+/**
+ * Formats conflicts as the API does: `Apply failed with 1 conflict: conflict with "x" using v1: .spec.replicas`.
+ *
+ * ```ts
+ * const { message } = reportConflicts(conflicts);
+ * ```
+ */
 export function reportConflicts(conflicts: readonly Conflict[]): ConflictReport {
   const causes = conflicts.map(({ manager, path }) => ({
     reason: 'FieldManagerConflict' as const,

@@ -63,6 +63,10 @@ export type UpdateRequest = Request & {
 /**
  * Returns the object to be stored with updated managedFields. Tracking never fails a write: if tracking fails, the
  * object has no managedFields.
+ *
+ * ```ts
+ * const stored = trackUpdate(tracked, { ...update, live, updated: { ...live, spec: { replicas: 3 } } });
+ * ```
  */
 export function trackUpdate(kind: TrackedKind, request: UpdateRequest): JsonObject {
   const { live = kind.empty, updated } = request;

@@ -8,7 +8,13 @@ export function metadataOf(object: JsonObject): JsonObject {
   return isObject(metadata) ? metadata : {};
 }
 
-/** Returns the managedFields of an object, if it has any. */
+/**
+ * Returns the managedFields of an object, if it has any.
+ *
+ * ```ts
+ * const managers = entriesOf(live)?.map(({ manager }) => manager);
+ * ```
+ */
 export function entriesOf(object: JsonObject): readonly ManagedFieldsEntry[] | undefined {
   const { managedFields } = metadataOf(object);
   // The object is decoded, so a list here contains entries.

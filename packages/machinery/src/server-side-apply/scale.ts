@@ -13,7 +13,14 @@ export type ReplicasPaths = { readonly [apiVersion: string]: FieldPath | null };
 const scaleVersion = 'autoscaling/v1';
 const replicasOfScale = fieldPath('spec', 'replicas');
 
-/** Returns the entries of a Scale: the replicas of each manager that owns them. */
+/**
+ * Returns the entries of a Scale: the replicas of each manager that owns them.
+ *
+ * ```ts
+ * const paths = { 'apps/v1': fieldPath('spec', 'replicas') };
+ * const entries = scaleEntries(set.metadata.managedFields, paths);
+ * ```
+ */
 export function scaleEntries(
   entries: readonly ManagedFieldsEntry[] | undefined,
   paths: ReplicasPaths,

@@ -148,7 +148,13 @@ export type Applied =
   | { readonly object: JsonObject; readonly isChanged: boolean; readonly managers: Draft }
   | { readonly conflicts: OwnedByOthers };
 
-/** Merges the applied object into the live one and computes the managers, or returns the conflicts. */
+/**
+ * Merges the applied object into the live one and computes the managers, or returns the conflicts.
+ *
+ * ```ts
+ * const applied = applyObject(tracked, applyRequest);
+ * ```
+ */
 export function applyObject(kind: TrackedKind, request: ApplyRequest): Applied {
   const { live, applied, self, identity, force } = request;
   const draft = reconcileManagers(kind, live, request.managers);

@@ -14,7 +14,13 @@ export class TypedValueError extends Error {
   }
 }
 
-/** Throws `TypedValueError` unless a value has only known fields of the correct types and no duplicate keys. */
+/**
+ * Throws `TypedValueError` unless a value has only known fields of the correct types and no duplicate keys.
+ *
+ * ```ts
+ * validate({ spec: { replicas: 3 } }, mergeTypeOf(deployment.root)); // throws a TypedValueError if a list key is missing
+ * ```
+ */
 export function validate(value: unknown, type: MergeType): void {
   const faults: string[] = [];
   visit(value, type, '', faults);

@@ -209,7 +209,13 @@ export type SigningRequest = {
   readonly validMs?: number;
 };
 
-/** Creates a self-signed certificate authority. */
+/**
+ * Creates a self-signed certificate authority.
+ *
+ * ```ts
+ * const authority = createCertificateAuthority('kubernetes-ca', clock.now());
+ * ```
+ */
 export function createCertificateAuthority(commonName: string, nowMs: number, validDays = 3650): CertificateAuthority {
   const key = generateKey();
   const keyInfo = publicKeyInfo(key);

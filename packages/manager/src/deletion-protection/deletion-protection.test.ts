@@ -19,8 +19,7 @@ const refused = (why: string) =>
 async function relabel<K extends Kind>({ client }: TestCluster, kind: K, name: string, value: string, more = {}) {
   const reference = { name, ...(kind.scope === 'Namespaced' ? { namespace: 'default' } : {}) };
   const change = (found: ObjectOf<K>) => {
-    const { metadata, ...rest } = found as { readonly metadata: object };
-    return { ...rest, ...more, metadata: { ...metadata, ...labelled(value) } } as ObjectOf<K>;
+    return { ...found, ...more, metadata: { ...found.metadata, ...labelled(value) } };
   };
   await updateWithRetry(client, kind, reference, change);
 }

@@ -31,14 +31,12 @@ function isRelevantChange({ type, object, previous }: Change<Pod>): boolean {
  * change.
  */
 export function keysOfWorkload(kind: Kind) {
-  return (change: Change<unknown>, caches: Caches): readonly Key[] => {
-    // Objects of every kind have these common fields.
-    const known = change as Change<KubernetesObject>;
-    const { namespace = '', name = '' } = known.object.metadata;
+  return (change: Change<KubernetesObject>, caches: Caches): readonly Key[] => {
+    const { namespace = '', name = '' } = change.object.metadata;
     const target = { apiVersion: apiVersionOf(kind), kind: kind.kind, name };
     return [
-      ...(hasChangedAnnotations(known, caches) ? [generationKey(namespace, target)] : []),
-      ...(affectsPods(known) ? statesFor(caches, namespace, target).map(keyOf) : []),
+      ...(hasChangedAnnotations(change, caches) ? [generationKey(namespace, target)] : []),
+      ...(affectsPods(change) ? statesFor(caches, namespace, target).map(keyOf) : []),
     ];
   };
 }

@@ -51,8 +51,7 @@ function ordinalKindOf<K extends Kind>(kind: K, sizeOf: (object: ObjectOf<K>) =>
     kind,
     find(caches, reference) {
       const object = caches.of(kind).get(reference);
-      // Objects of every kind have these common fields.
-      return object && { object: object as unknown as KubernetesObject, ...sizeOf(object) };
+      return object && { object, ...sizeOf(object) };
     },
   };
 }

@@ -61,9 +61,8 @@ type Workload = KubernetesObject & {
 };
 
 /** Returns the budgets of a workload that is created, deleted or scaled. */
-export function budgetsOfWorkload(change: Change<unknown>, caches: Caches): readonly Key[] {
-  // Only workload kinds are watched.
-  const { type, object, previous, cause } = change as Change<Workload>;
+export function budgetsOfWorkload(change: Change<Workload>, caches: Caches): readonly Key[] {
+  const { type, object, previous, cause } = change;
   if (cause === 'initial') return [];
   const budgets = budgetsInNamespace(object, caches);
   if (budgets.length === 0) return [];

@@ -16,7 +16,7 @@ import {
 import { failure } from '@kruise/machinery/status';
 import { DecodeError } from '@kruise/schema/codec';
 import { type Cause, summary } from '@kruise/schema/field-error';
-import type { Kind } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
@@ -103,7 +103,7 @@ export function unsupportedVersion(request: AdmissionRequestFor<unknown>): Admis
 export type Versions = { readonly [version: string]: Kind };
 
 /** Returns a webhook that sets defaults. `T` is the common part of the versions. */
-export function defaultingWebhook<T>(
+export function defaultingWebhook<T extends KubernetesObject>(
   versions: Versions,
   fill: (given: T, old: T | undefined, request: AdmissionRequestFor<T>) => T,
 ): Webhook {

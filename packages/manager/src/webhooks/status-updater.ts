@@ -73,8 +73,7 @@ export function createStatusUpdater({ caches, client, clock, random }: StatusUpd
   /** Returns the newest of the given object, the cached one and the last write of this process. */
   const newestOf = ({ kind, found }: UpdateTarget): KubernetesObject => {
     const uid = uidOf(found);
-    // Objects of a kind have what all objects have.
-    const shown = caches.of(kind).get(keyOf(found)) as KubernetesObject | undefined;
+    const shown = caches.of(kind).get(keyOf(found));
     const known = shown && uidOf(shown) === uid ? later(shown, found) : found;
     const written = lastWrites.get(uid);
     if (!written) return known;
@@ -85,7 +84,7 @@ export function createStatusUpdater({ caches, client, clock, random }: StatusUpd
 
   const readLive = async ({ kind, found }: UpdateTarget): Promise<KubernetesObject | undefined> => {
     try {
-      const object = (await client.get(kind, referenceOf(keyOf(found)))) as KubernetesObject;
+      const object = await client.get(kind, referenceOf(keyOf(found)));
       return uidOf(object) === uidOf(found) ? object : undefined;
     } catch (error) {
       if (isNotFound(error)) return undefined;
@@ -107,9 +106,7 @@ export function createStatusUpdater({ caches, client, clock, random }: StatusUpd
     }
     if (applied.object !== newest) {
       const options = { subresource: 'status', fieldManager: 'kruise-manager' };
-      // An update of an object returns an object of its kind.
-      const written = await client.update(target.kind, applied.object as never, options);
-      keepWrite(uidOf(target.found), written as KubernetesObject);
+      keepWrite(uidOf(target.found), await client.update(target.kind, applied.object!, options));
     }
     for (const settle of applied.settlements) settle();
   };
@@ -146,8 +143,7 @@ export function createStatusUpdater({ caches, client, clock, random }: StatusUpd
       apply: (newest: ObjectOf<K>) => StatusUpdate<ObjectOf<K>, R> | Promise<StatusUpdate<ObjectOf<K>, R>>,
       retryDelaysMs: readonly number[],
     ) {
-      // An object of a kind has what every object has.
-      const target: UpdateTarget = { kind, found: object as KubernetesObject, retryDelaysMs };
+      const target: UpdateTarget = { kind, found: object, retryDelaysMs };
       const uid = uidOf(target.found);
       return new Promise<R | undefined>((resolve, reject) => {
         // Each update gets objects of its own kind and resolves its own result.

@@ -4,22 +4,25 @@ import { podTemplateSpec } from '@kruise/api/core/pod-template';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Field, Fields, Node } from '@kruise/schema/';
 import { type Codec, codecOf } from '@kruise/schema/codec';
-import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import type { Kind, KubernetesObject, ObjectOf } from '@kruise/schema/kind';
 
 const templates = codecOf(podTemplateSpec);
 const claims = codecOf(persistentVolumeClaim.root);
 
-type Templated = { readonly spec?: { readonly template?: unknown; readonly volumeClaimTemplates?: unknown } };
+type Templated = KubernetesObject & {
+  readonly spec?: { readonly template?: unknown; readonly volumeClaimTemplates?: unknown };
+};
 
 /** Decodes an object of the kind, including its Pod and PVC templates. */
 export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
   // The schema of a kind is that of its objects.
   const read = (codecOf(kind.root) as Codec<ObjectOf<K>>).fromJson(object);
-  if (!(read as Templated).spec) return read;
   // The kind's schema keeps templates opaque.
-  const { template, volumeClaimTemplates, ...spec } = (read as Required<Templated>).spec;
-  const whole = {
-    ...(read as object),
+  const given: Templated = read;
+  if (!given.spec) return read;
+  const { template, volumeClaimTemplates, ...spec } = given.spec;
+  const whole: Templated = {
+    ...given,
     spec: {
       ...nullsOf(kind),
       ...spec,
@@ -37,7 +40,7 @@ export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
  * Returns the object with the defaults that `fill` adds. If it adds none, the object is returned unchanged, with its
  * unknown fields.
  */
-export function withDefaults<T>(kind: Kind, object: T, fill: (given: T) => T): T {
+export function withDefaults<T extends KubernetesObject>(kind: Kind, object: T, fill: (given: T) => T): T {
   // Decoded objects have the type of their kind.
   const given = typed(kind, object) as T;
   const filled = fill(given);

@@ -31,7 +31,7 @@ export async function readWorkload(
   if (!kind) return undefined;
   const { name } = reference;
   try {
-    return (await client.get(kind, { namespace, name }, signal ? { signal } : {})) as KubernetesObject;
+    return await client.get(kind, { namespace, name }, signal ? { signal } : {});
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -52,8 +52,7 @@ function idOf(namespace: string, { apiVersion, kind, name }: Reference): string 
 
 /** Returns a workload of a built-in kind with its Pods; undefined if there is none, or if it is terminating. */
 export function builtinTarget(caches: Caches, kind: Kind, namespace: string, name: string): Target | undefined {
-  // Objects of these kinds have what all objects have.
-  const object = caches.of(kind).get({ namespace, name }) as KubernetesObject | undefined;
+  const object = caches.of(kind).get({ namespace, name });
   if (!object) return undefined;
   if (kind === job) return targetOfJob(caches, object as Job);
   if (isBeingDeleted(object)) return undefined;

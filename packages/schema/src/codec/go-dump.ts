@@ -23,7 +23,13 @@ type Printer = {
 const none = '<nil>';
 const printers = new WeakMap<Node, Printer>();
 
-/** Returns the text that spew prints for the Go struct of a JSON value. */
+/**
+ * Returns the text that spew prints for the Go struct of a JSON value.
+ *
+ * ```ts
+ * goDump(pod.root, web); // core.Pod{TypeMeta:v1.TypeMeta{…}, …}
+ * ```
+ */
 export function goDump(node: ObjectNode, value: unknown): string {
   return `(${goTypeOf(node)})${printWith(printerOf(node), value)}`;
 }

@@ -65,7 +65,13 @@ const patch = wellKnown(`${meta}.Patch`, 'A change to an object, in the format i
   type: 'object',
 });
 
-/** Collects the definitions that a document references. */
+/**
+ * Collects the definitions that a document references.
+ *
+ * ```ts
+ * const definitions = new Definitions(dialect, [{ kind: pod, subresources: [] }], vocabulary);
+ * ```
+ */
 export class Definitions {
   readonly #dialect: Dialect;
   readonly #vocabulary: Vocabulary;

@@ -18,7 +18,14 @@ import {
   text,
 } from './gnostic-message.ts';
 
-/** Encodes a document of `openApiV3`. */
+/**
+ * Encodes a document of `openApiV3`.
+ *
+ * ```ts
+ * const group = { group: '', version: 'v1' };
+ * const message = encodeOpenApiV3(openApiV3(group, [{ kind: pod, subresources: [] }], vocabulary));
+ * ```
+ */
 export function encodeOpenApiV3(document: Json): Uint8Array {
   return encodeMessage(documentMessage(), document);
 }

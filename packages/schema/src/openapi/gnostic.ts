@@ -19,7 +19,13 @@ import {
   text,
 } from './gnostic-message.ts';
 
-/** Encodes a document of `openApiV2`. */
+/**
+ * Encodes a document of `openApiV2`.
+ *
+ * ```ts
+ * const message = encodeOpenApiV2(openApiV2([{ kind: pod, subresources: [] }], vocabulary));
+ * ```
+ */
 export function encodeOpenApiV2(document: Json): Uint8Array {
   return encodeMessage(documentMessage(), document);
 }

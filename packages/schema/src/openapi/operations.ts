@@ -53,7 +53,13 @@ export type Path = {
   readonly operations: ReadonlyMap<Method, Operation>;
 };
 
-/** Returns all paths of a group version, in order. */
+/**
+ * Returns all paths of a group version, in order.
+ *
+ * ```ts
+ * const paths = pathsOf({ group: '', version: 'v1' }, [{ kind: pod, subresources: [] }]);
+ * ```
+ */
 export function pathsOf(groupVersion: GroupVersion, resources: readonly PublishedResource[]): readonly Path[] {
   const paths = [discoveryPath(groupVersion), ...resources.flatMap(resourcePaths)];
   return paths.sort((a, b) => (a.path < b.path ? -1 : 1));

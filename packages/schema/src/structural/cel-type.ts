@@ -16,6 +16,10 @@ import { additionalOf, itemsOf, type JsonSchema } from './json-schema.ts';
 /**
  * Returns the CEL type of a value; undefined for values without a known type, which rules cannot access. `name`
  * identifies object types; nested types extend it.
+ *
+ * ```ts
+ * const self = celType({ type: 'object', properties: { replicas: { type: 'integer' } } }, 'Widget', true);
+ * ```
  */
 export function celType(schema: JsonSchema, name: string, isResource: boolean): Type | undefined {
   const type = plainType(isResource ? withObjectFields(schema) : schema, name);

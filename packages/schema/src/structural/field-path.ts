@@ -15,7 +15,13 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\\', '\\'],
 ]);
 
-/** Follows a path such as `.spec.ports` or `.labels['app']` through a schema. */
+/**
+ * Follows a path such as `.spec.ports` or `.labels['app']` through a schema.
+ *
+ * ```ts
+ * const path = followFieldPath('.spec.replicas', schema);
+ * ```
+ */
 export function followFieldPath(text: string, root: JsonSchema, { brackets = true } = {}): FieldPath {
   const tokens = text.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/gs) ?? [];
   let path = '';

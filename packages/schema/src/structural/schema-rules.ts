@@ -23,7 +23,13 @@ export type SchemaRulesOptions = {
   readonly isUnchanged: boolean;
 };
 
-/** Returns all errors of the schema of a version; `path` is its path in the CRD. */
+/**
+ * Returns all errors of the schema of a version; `path` is its path in the CRD.
+ *
+ * ```ts
+ * const causes = validateSchema(schema, 'spec.versions[0].schema.openAPIV3Schema', options);
+ * ```
+ */
 export function validateSchema(schema: JsonSchema, path: string, options: SchemaRulesOptions): Cause[] {
   const at = `${path}.openAPIV3Schema`;
   if (isTooDeep(schema, maxDepth)) return [forbidden(at, `must not be nested more than ${maxDepth} levels deep`)];

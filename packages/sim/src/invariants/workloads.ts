@@ -10,7 +10,6 @@ import {
   type StatefulSet as AdvancedStatefulSet,
   statefulSet as advancedStatefulSet,
 } from '@kruise/api/kruise/statefulset';
-import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { isConditionFalse } from '@kruise/machinery/conditions';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
@@ -134,15 +133,11 @@ export const jobsCountSucceededPods: Invariant = {
 function staysAvailable<K extends Kind>(
   kind: K,
   mostOf: (workload: ObjectOf<K>, pods: number) => number,
+  isCounted: (each: Pod, workload: ObjectOf<K>, isNodeUnfit: boolean) => boolean = () => true,
 ): Invariant['observe'] {
   return ({ faults }) => {
     const sureAfterMs = managerClockLagMs(faults) + maxStalenessMs(faults, 'manager');
     const unfit = trackUnreachableNodes();
-    const isCounted = (each: Pod, workload: ObjectOf<K>, now: number) => {
-      if (kind === advancedDaemonSet) return !unfit.has(targetNodeOf(each), now);
-      // A Pod with an ordinal that is not desired any more is not counted. The kind determines the type.
-      return kind !== advancedStatefulSet || ordinalsOf(workload as AdvancedStatefulSet).includes(ordinalOf(each));
-    };
     const wasReady = new Map<string, boolean>();
     const taken = new Set<string>();
     const limitOf = ceiling();
@@ -150,8 +145,7 @@ function staysAvailable<K extends Kind>(
       unfit.update(view);
       const active = activeByOwner(view.list(pod));
       for (const workload of view.list(kind)) {
-        // Objects of every kind have metadata.
-        const { metadata } = workload as { readonly metadata: ObjectMeta };
+        const { metadata } = workload;
         const pods = active.get(metadata.uid ?? '') ?? [];
         for (const each of pods) {
           const uid = each.metadata.uid ?? '';
@@ -162,7 +156,8 @@ function staysAvailable<K extends Kind>(
           wasReady.set(uid, since !== undefined && view.now - since > sureAfterMs);
         }
         const down = pods.filter(
-          (each) => taken.has(each.metadata.uid ?? '') && isCounted(each, workload, view.now),
+          (each) =>
+            taken.has(each.metadata.uid ?? '') && isCounted(each, workload, unfit.has(targetNodeOf(each), view.now)),
         ).length;
         const limit = limitOf(metadata.uid ?? '', mostOf(workload, pods.length), down);
         if (down > limit)
@@ -187,13 +182,20 @@ export const cloneSetsStayAvailable: Invariant = {
 
 export const advancedStatefulSetsStayAvailable: Invariant = {
   name: 'in-place updates of an Advanced StatefulSet respect maxUnavailable',
-  observe: staysAvailable(advancedStatefulSet, maxUnavailableOf),
+  // A Pod with an ordinal that is not desired any more is not counted.
+  observe: staysAvailable(advancedStatefulSet, maxUnavailableOf, (each, set) =>
+    ordinalsOf(set).includes(ordinalOf(each)),
+  ),
 };
 
 export const advancedDaemonSetsStayAvailable: Invariant = {
   name: 'in-place updates of an Advanced DaemonSet respect maxUnavailable',
-  observe: staysAvailable(advancedDaemonSet, (set) => {
-    const desired = set.status?.desiredNumberScheduled ?? 0;
-    return Math.max(1, updateBudget(set, desired).maxUnavailable);
-  }),
+  observe: staysAvailable(
+    advancedDaemonSet,
+    (set) => {
+      const desired = set.status?.desiredNumberScheduled ?? 0;
+      return Math.max(1, updateBudget(set, desired).maxUnavailable);
+    },
+    (_, __, isNodeUnfit) => !isNodeUnfit,
+  ),
 };

@@ -2,7 +2,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Node } from '@kruise/api/core/node';
 import { ownersOf } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
-import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-key';
+import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 
@@ -36,10 +36,7 @@ export function mapNodeToSets<K extends Kind>(kind: K, placementViewOf: (set: Ob
       const view = placementViewOf(set);
       return !isSame(before ? view(before) : nothing, after ? view(after) : nothing);
     };
-    // Every kind of object has metadata.
-    return (caches.of(kind).list() as readonly ObjectOf<K>[])
-      .filter(differs)
-      .map((set) => keyOf(set as KubernetesObject));
+    return caches.of(kind).list().filter(differs).map(keyOf);
   };
 }
 

@@ -5,7 +5,7 @@
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Caches, Change } from '@kruise/client/informer';
-import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-key';
+import { type Key, keyOf } from '@kruise/client/object-key';
 import type { Kind } from '@kruise/schema/kind';
 import type { NumberedSet } from './identity.ts';
 
@@ -17,7 +17,7 @@ export function mapPodNameToSets(kind: Kind): Mapper<Pod> {
     const prefix = prefixOf(metadata.name);
     if (type !== 'deleted' || prefix === undefined) return [];
     const set = caches.of(kind).get({ namespace: metadata.namespace ?? '', name: prefix });
-    return set ? [keyOf(set as KubernetesObject)] : [];
+    return set ? [keyOf(set)] : [];
   };
 }
 
@@ -27,7 +27,7 @@ export function mapPvcToSets(kind: Kind): Mapper<PersistentVolumeClaim> {
     const prefix = prefixOf(metadata.name);
     if (prefix === undefined) return [];
     const found = caches.of(kind).byIndex(byPvcPrefix, `${metadata.namespace}/${prefix}`);
-    return found.map((set) => keyOf(set as KubernetesObject));
+    return found.map(keyOf);
   };
 }
 

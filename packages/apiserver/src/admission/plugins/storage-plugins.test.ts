@@ -6,6 +6,7 @@ import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/c
 import { type Ingress, ingress } from '@kruise/api/networking/ingress';
 import { ingressClass } from '@kruise/api/networking/ingressclass';
 import { storageClass } from '@kruise/api/storage/storageclass';
+import type { KubernetesObject } from '@kruise/schema/kind';
 import { admit, lookupOf, writeOf } from '../../testing/admission.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
@@ -74,7 +75,7 @@ for (const { name, object, expected } of ingresses) {
 
 test('PersistentVolumes and PVCs get protection finalizers', async () => {
   const finalizersOf = async (kind: typeof persistentVolume | typeof persistentVolumeClaim, metadata: object) => {
-    const admitted = await admit(storageObjectInUseProtection, writeOf<unknown>(kind, { metadata }));
+    const admitted = await admit(storageObjectInUseProtection, writeOf<KubernetesObject>(kind, { metadata }));
     return (admitted as PersistentVolumeClaim).metadata.finalizers;
   };
   assert.deepEqual(await finalizersOf(persistentVolume, {}), ['kubernetes.io/pv-protection']);

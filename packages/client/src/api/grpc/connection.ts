@@ -64,7 +64,13 @@ const sessionWindowBytes = 16 * 2 ** 20;
 /** With Node's default of 10 MB, hundreds of concurrent calls with large messages would be reset by the client. */
 const sessionMemoryMegabytes = 1024;
 
-/** Creates a {@link Connection}. Nothing is connected yet. */
+/**
+ * Creates a {@link Connection}. Nothing is connected yet.
+ *
+ * ```ts
+ * const connection = createConnection({ clock, targets: [{ socketPath: '/run/containerd/containerd.sock' }] });
+ * ```
+ */
 export function createConnection(options: ConnectionOptions): Connection {
   const { clock, targets, maxBackoffMs = 10_000, keepAliveMs = 30_000, keepAliveTimeoutMs = 10_000 } = options;
   let current: ActiveSession | undefined;

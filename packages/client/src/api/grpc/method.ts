@@ -15,7 +15,13 @@ export type Method<Request, Response> = {
   decode(bytes: Uint8Array): Response;
 };
 
-/** Returns the method of a generated service descriptor. Requests may be plain objects; omitted fields are unset. */
+/**
+ * Returns the method of a generated service descriptor. Requests may be plain objects; omitted fields are unset.
+ *
+ * ```ts
+ * const version = await channel.unary(methodOf(RuntimeService.method.version), {}, { timeoutMs: 1000 });
+ * ```
+ */
 export function methodOf<Input extends DescMessage, Output extends DescMessage>(
   description: DescMethod & { readonly input: Input; readonly output: Output },
 ): Method<MessageInitShape<Input>, MessageShape<Output>> {

@@ -42,6 +42,10 @@ export class GrpcError extends Error {
 /**
  * Formats an error as Go's gRPC does, because Kubernetes shows this text to users: `rpc error: code = NotFound desc =
  * …`.
+ *
+ * ```ts
+ * if (error instanceof GrpcError) log.warn({ error: goErrorText(error) }, 'call failed');
+ * ```
  */
 export function goErrorText({ code, description }: GrpcError): string {
   // Only Go spells this code with one l.

@@ -30,7 +30,13 @@ const reasons: { readonly [code: number]: { readonly reason: string; readonly me
   504: { reason: 'Timeout', message: 'the server was unable to return a response in the time allotted' },
 };
 
-/** Returns the error of an unsuccessful response: the Status of the server, or one derived from the HTTP status. */
+/**
+ * Returns the error of an unsuccessful response: the Status of the server, or one derived from the HTTP status.
+ *
+ * ```ts
+ * throw statusErrorOf(response);
+ * ```
+ */
 export function statusErrorOf(response: ErrorResponse): StatusError {
   return new StatusError(parseStatus(response) ?? createStatus(response));
 }

@@ -1,6 +1,12 @@
 import type { Duplex } from 'node:stream';
 
-/** Connects two sockets until one is closed. Resolves when both are closed. */
+/**
+ * Connects two sockets until one is closed. Resolves when both are closed.
+ *
+ * ```ts
+ * await joinSockets(one, other);
+ * ```
+ */
 export async function joinSockets(one: Duplex, other: Duplex): Promise<void> {
   one.on('error', () => one.destroy());
   other.on('error', () => other.destroy());

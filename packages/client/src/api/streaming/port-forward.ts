@@ -27,7 +27,14 @@ export const tunnelPrefix = 'SPDY/3.1+';
 const webSocketProtocols = ['', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'];
 const pairingMs = 30_000;
 
-/** Accepts a port-forward request: over SPDY any number of connections, over WebSocket one for each of `ports`. */
+/**
+ * Accepts a port-forward request: over SPDY any number of connections, over WebSocket one for each of `ports`.
+ *
+ * ```ts
+ * const connect = ({ data }: ForwardedConnection) => void joinSockets(data, other);
+ * await acceptPortForward(upgrade, clock, { ports: [8080], connect });
+ * ```
+ */
 export async function acceptPortForward(
   upgrade: Upgrade,
   clock: Clock,

@@ -51,7 +51,13 @@ const streamCreationMs = 30_000;
 /** WebSocket channels by number. */
 const channelNames = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const;
 
-/** Accepts an exec or attach request over SPDY or WebSocket. Rejects if the upgrade fails. */
+/**
+ * Accepts an exec or attach request over SPDY or WebSocket. Rejects if the upgrade fails.
+ *
+ * ```ts
+ * const command = await acceptRemoteCommand(upgrade, clock, { stdin: false, stdout: true, stderr: true, tty: false });
+ * ```
+ */
 export async function acceptRemoteCommand(
   upgrade: Upgrade,
   clock: Clock,

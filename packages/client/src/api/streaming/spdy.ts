@@ -57,6 +57,10 @@ type FrameOf<T extends Frame['type']> = Extract<Frame, { readonly type: T }>;
  * Runs SPDY/3.1 over a socket. The Go implementation, which all Kubernetes components use, has no flow control: it
  * sends no window updates and ignores windows. Windows are therefore used only with a peer that announces them (such as
  * this implementation). With other peers a slow reader blocks the whole connection, and TCP slows the sender down.
+ *
+ * ```ts
+ * const connection = createSpdyConnection(one, spdyOptions);
+ * ```
  */
 export function createSpdyConnection(socket: Duplex, options: SpdyOptions): SpdyConnection {
   const { role, clock, accept = () => false } = options;

@@ -63,7 +63,13 @@ export function writeHead(
   socket.write(Buffer.from(`${text}\r\n`, 'latin1'));
 }
 
-/** Rejects an upgrade and closes the connection. */
+/**
+ * Rejects an upgrade and closes the connection.
+ *
+ * ```ts
+ * if (!isWebSocket(headers)) throw rejectUpgrade(upgrade, 400, 'expected a WebSocket');
+ * ```
+ */
 export function rejectUpgrade(
   { socket }: Upgrade,
   code: number,

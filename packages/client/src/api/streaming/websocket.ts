@@ -14,6 +14,10 @@ export type AcceptedWebSocket = { readonly socket: WebSocket; readonly protocol:
 /**
  * Accepts a WebSocket with the first protocol of the client that is supported. An empty text in `supported` accepts
  * clients without a protocol.
+ *
+ * ```ts
+ * const { socket } = await acceptWebSocket(upgrade, ['v5.channel.k8s.io']);
+ * ```
  */
 export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]): Promise<AcceptedWebSocket> {
   const offered = parseHeaderList(upgrade.headers['sec-websocket-protocol']);

@@ -1,5 +1,5 @@
-import { createDeque } from '@kruise/client/deque';
 import { GrpcError } from '@kruise/client/grpc/status';
+import { createDeque } from '@kruise/values/scheduling/deque';
 import type { ContainerEventResponse } from '../messages.ts';
 
 /** Stream of container events to all listeners. */

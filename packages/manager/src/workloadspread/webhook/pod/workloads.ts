@@ -104,11 +104,10 @@ async function findWorkload(
   const kind = builtinKindOf(reference);
   if (!kind) return readWorkload({ client, kinds }, namespace, reference);
   const known = caches.of(kind).get({ namespace, name });
-  // Objects of any kind have what all objects have.
-  if (known) return known as KubernetesObject;
+  if (known) return known;
   try {
     // A newly created owner may not be in the cache yet.
-    return (await client.get(kind, { namespace, name })) as KubernetesObject;
+    return await client.get(kind, { namespace, name });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -1,4 +1,12 @@
-/** Returns a first-in, first-out semaphore. Without a limit, all work runs at once. */
+/**
+ * Creates a first-in, first-out semaphore; with an infinite limit, all work runs at once. Work whose signal is aborted
+ * meanwhile is not started.
+ *
+ * ```ts
+ * const withPermit = createSemaphore(4);
+ * await withPermit(() => work('default/web'), signal);
+ * ```
+ */
 export function createSemaphore(limit: number): (work: () => Promise<void>, signal: AbortSignal) => Promise<void> {
   const waiting: (() => void)[] = [];
   let free = limit;

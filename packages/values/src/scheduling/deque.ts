@@ -5,7 +5,15 @@ export type Deque<T> = {
   readonly size: number;
 };
 
-/** Creates an empty queue. */
+/**
+ * Creates an empty queue.
+ *
+ * ```ts
+ * const deque = createDeque<string>();
+ * deque.push('a');
+ * deque.shift(); // 'a'
+ * ```
+ */
 export function createDeque<T>(): Deque<T> {
   let ring: (T | undefined)[] = new Array(16);
   let head = 0;

@@ -3,7 +3,7 @@
  * started, and the error is thrown when the items in progress have ended.
  *
  * ```ts
- * await mapConcurrently(pods, 20, (pod) => client.delete(podKind, referenceTo(pod)));
+ * await mapConcurrently(pods, 20, ({ metadata }) => client.delete(pod, { name: '', ...metadata }));
  * ```
  */
 export async function mapConcurrently<T, R>(
