@@ -5,9 +5,10 @@ import {
   type Action,
   isBeingDeleted,
   type NewEvent,
-  type RemoveAction,
+  parallel,
   record,
   remove,
+  type Step,
   withOutcomeEvents,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
@@ -142,7 +143,7 @@ function continueJob({ job, state, status, pendingEvents, now }: Context, settin
 }
 
 /** Creates Pods on as many nodes as the parallelism allows. */
-function createPods(job: BroadcastJob, state: State, settings: Settings): readonly Action[] {
+function createPods(job: BroadcastJob, state: State, settings: Settings): readonly Step[] {
   const { active, nodesWithoutPod, desired } = state;
   if (nodesWithoutPod.length === 0) return [];
   const limit = scaledValue(job.spec.parallelism ?? unlimited, desired, Math.ceil);
@@ -151,16 +152,15 @@ function createPods(job: BroadcastJob, state: State, settings: Settings): readon
     return [record(newEvent(job, 'Warning', 'TooManyActivePods', message))];
   }
   const usesScheduler = settings.broadcastJobsUseScheduler;
-  return nodesWithoutPod
-    .slice(0, limit - active.length)
-    .map((nodeName) => createPod(job, podFor(job, nodeName, { usesScheduler })));
+  const nodes = nodesWithoutPod.slice(0, limit - active.length);
+  return parallel(nodes.map((nodeName) => createPod(job, podFor(job, nodeName, { usesScheduler }))));
 }
 
 const unlimited = 2147483647;
 
-function deletePods(job: BroadcastJob, pods: readonly Pod[]): readonly RemoveAction[] {
+function deletePods(job: BroadcastJob, pods: readonly Pod[]): readonly Step[] {
   const done = { reason: 'SuccessfulDelete', message: 'Delete pod: {name}' };
-  return pods.map((pod) => withOutcomeEvents(remove(pod), { about: job, done }));
+  return parallel(pods.map((pod) => withOutcomeEvents(remove(pod), { about: job, done })));
 }
 
 function countCreated({ written }: Outcome): number {

@@ -4,7 +4,16 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { inPlaceBeforeSurgeAnnotation, reportRolloutBlockersAnnotation } from '@kruise/api/kruise/well-known';
-import { type Action, isBeingDeleted, patch, remove, update as write } from '@kruise/client/actions';
+import {
+  type Action,
+  flattenSteps,
+  isBeingDeleted,
+  parallel,
+  patch,
+  remove,
+  type Step,
+  update as write,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
@@ -58,7 +67,7 @@ export function decide(
 ): Decision<CloneSetStatus> {
   const { cloneSet } = observed;
   const { state, plan, released, claims } = deriveState(observed, settings, now, refused);
-  const upkeep = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
+  const upkeep = [...parallel(released.map(release(cloneSet))), ...claims.actions, ...writeRevision(cloneSet, plan)];
 
   const counts = statusOf(state, plan.collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, counts, now);
@@ -79,7 +88,7 @@ export function decide(
     // Pods that cannot be created, for example because of a quota, must not block the update of existing Pods.
     ...(scaling.changesPods ? { fallbackActions: updating.actions } : {}),
     events: hasJustExceededDeadline(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(state))] : [],
-    status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
+    status: (outcome) => withFailures(found, outcome, new Set(flattenSteps(scaling.actions)), now),
     minIntervalMs,
     ...earliestRequeue(
       progressSeconds,
@@ -221,13 +230,13 @@ function prunePodsToDelete({ cloneSet, pods }: State): readonly Action[] {
   return [patch(cloneSet, { metadata: { resourceVersion }, spec: { scaleStrategy: { podsToDelete: left } } })];
 }
 
-function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: State): readonly Action[] {
+function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: State): readonly Step[] {
   const limit = cloneSet.spec.revisionHistoryLimit ?? 10;
   if (revisions.length <= limit) return [];
   const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
   const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
   const inUse = new Set([current, update, ...carried].map(nameOf));
-  return findRevisionsToPrune(revisions, { inUse, limit }).map(remove);
+  return parallel(findRevisionsToPrune(revisions, { inUse, limit }).map(remove));
 }
 
 /** Sets the condition FailedUpdate where Pods cannot be updated. */

@@ -4,7 +4,7 @@
  */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { type CloneSet, cloneSet } from '@kruise/api/kruise/cloneset';
-import { isBeingDeleted } from '@kruise/client/actions';
+import { isBeingDeleted, sequence } from '@kruise/client/actions';
 import { type Controller, type Decision, defineController } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -56,5 +56,5 @@ function observe(caches: Caches, key: Key): Observed | undefined {
 export function decideNewPod({ found, owner }: Observed, gates: FeatureGates, now: Instant): Decision<Pod['status']> {
   if (isBeingDeleted(found) || !hasNode(found) || !isNewlyCreated(found)) return { actions: [] };
   const progress = { lifecycle: owner.spec.lifecycle, gates, isUpdated: () => true, isMade: hasNode };
-  return { actions: mergePatches([...endInPlaceUpdate(found, now), ...advanceState(found, progress, now)]) };
+  return { actions: sequence(mergePatches([...endInPlaceUpdate(found, now), ...advanceState(found, progress, now)])) };
 }

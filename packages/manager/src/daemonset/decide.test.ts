@@ -9,7 +9,7 @@ import {
   inPlaceUpdateStateAnnotation,
   lifecycleStateLabel,
 } from '@kruise/api/kruise/well-known';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { podTemplateData } from '@kruise/machinery/controller-revision';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -169,7 +169,8 @@ function decideOn({ spec, desired, nodes = nodesOf('a b c d e'), pods = [], gate
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, did: decision.actions.map(formatAction).join(' '), reported };
+  const actions = flattenSteps(decision.actions);
+  return { ...decision, actions, did: actions.map(formatAction).join(' '), reported };
 }
 
 /**

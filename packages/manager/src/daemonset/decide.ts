@@ -7,7 +7,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/kruise/daemonset';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
-import { type Action, record } from '@kruise/client/actions';
+import { type Action, parallel, parallelByKind, record, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
@@ -130,7 +130,7 @@ function buildState(
   };
 }
 
-type Work = { readonly actions: readonly Action[]; readonly seconds: readonly number[] };
+type Work = { readonly actions: readonly Step[]; readonly seconds: readonly number[] };
 
 function planActions(state: State): Work {
   const { set, now } = state;
@@ -138,7 +138,7 @@ function planActions(state: State): Work {
   const starts = limitStarts(state, tending.nodesNeedingPods);
   const chores = [
     ...reportEndedPods(set, tending, now),
-    ...stopPods(state, tending.podsToDelete),
+    ...parallelByKind(stopPods(state, tending.podsToDelete)),
     ...startPods(state, starts),
   ];
   const stopping = new Set(tending.podsToDelete);
@@ -148,8 +148,10 @@ function planActions(state: State): Work {
   const freeing = state.pods.filter((pod) => !stopping.has(pod) && !isPreDeleting(pod));
   const upkeep = [
     ...chores,
-    ...refreshing.flatMap(({ actions }) => actions),
-    ...freeing.flatMap((pod) => removeStaleHolds(pod, now)),
+    ...parallelByKind([
+      ...refreshing.flatMap(({ actions }) => actions),
+      ...freeing.flatMap((pod) => removeStaleHolds(pod, now)),
+    ]),
   ];
   return { actions: upkeep.length > 0 ? upkeep : update(state), seconds };
 }
@@ -163,7 +165,7 @@ function limitStarts(state: State, nodes: readonly string[]): readonly string[] 
   return nodes.toSorted(compareStrings).slice(0, limit);
 }
 
-function update(state: State): readonly Action[] {
+function update(state: State): readonly Step[] {
   const { type, rollingUpdate } = state.set.spec.updateStrategy ?? {};
   if (type !== 'RollingUpdate' || rollingUpdate?.paused) return [];
   const { replaced, starts, stops } = updateStep(state);
@@ -171,7 +173,7 @@ function update(state: State): readonly Action[] {
   const [first] = inPlace.rest;
   const stopping = stopPods(state, [...inPlace.rest, ...stops]);
   const replacing = first ? beforeRecreation(state, first, stopping) : stopping;
-  return [...inPlace.actions, ...replacing, ...startPods(state, starts)];
+  return [...parallelByKind([...inPlace.actions, ...replacing]), ...startPods(state, starts)];
 }
 
 /** Deletes Pods. A Pod with a preDelete hook moves to PreparingDelete instead. */
@@ -199,10 +201,10 @@ function podMaker({ set, hash, settings }: State): (node: string) => Pod {
   return podsFor(withReadinessGate(set), hash, settings.daemonSetsUseScheduler ? undefined : bindToNode);
 }
 
-function startPods(state: State, nodes: readonly string[]): readonly Action[] {
+function startPods(state: State, nodes: readonly string[]): readonly Step[] {
   const { set } = state;
   const podFor = podMaker(state);
-  return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
+  return parallel(nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node))));
 }
 
 /** Sets the scheduler name to the DaemonSet controller, so that no scheduler handles the Pod. */

@@ -7,12 +7,13 @@ import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagep
 import type { NodeImage } from '@kruise/api/kruise/nodeimage';
 import { imagePullJobFinalizer } from '@kruise/api/kruise/well-known';
 import {
-  type Action,
   addFinalizer,
   hasFinalizer,
   isBeingDeleted,
+  parallel,
   remove,
   removeFinalizer,
+  type Step,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { intValue } from '@kruise/values/int-or-string';
@@ -59,7 +60,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
     addImage({ job, image, nodeImage, secrets: secrets.references, settings, now }),
   );
   return {
-    actions: [...finalizerActions, ...secrets.actions, ...imageActions],
+    actions: [...finalizerActions, ...secrets.actions, ...parallel(imageActions)],
     status,
     ...untilDeadline(job, status, now),
     minIntervalMs: minIntervalMsFor(nodeImages.length),
@@ -88,7 +89,7 @@ function minIntervalMsFor(nodes: number): number {
 }
 
 /** Releases the Secrets when no more pulls are needed, and removes the finalizer. */
-function releaseJob(observed: Observed, settings: Settings): readonly Action[] {
+function releaseJob(observed: Observed, settings: Settings): readonly Step[] {
   const { job } = observed;
   if (!hasFinalizer(job, imagePullJobFinalizer)) return [];
   return [...releaseSecrets(observed, settings), removeFinalizer(job, imagePullJobFinalizer)];

@@ -3,7 +3,15 @@
  */
 import type { Namespace } from '@kruise/api/core/namespace';
 import type { ResourceDistribution, ResourceDistributionStatus } from '@kruise/api/kruise/resourcedistribution';
-import { asIndependent, create, isBeingDeleted, type ObjectAction, remove, update } from '@kruise/client/actions';
+import {
+  asIndependent,
+  create,
+  isBeingDeleted,
+  type ObjectAction,
+  parallelByKind,
+  remove,
+  update,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { isControlledBy } from '@kruise/machinery/owner-references';
@@ -30,7 +38,7 @@ export function decide(observed: Observed, now: Instant): Decision<ResourceDistr
   const actions = [...steps.flatMap(({ actions }) => actions), ...removals].map(asIndependent);
   const faults = steps.flatMap(({ fault }) => fault ?? []);
   return {
-    actions,
+    actions: parallelByKind(actions),
     status: (outcome) => statusOf(distribution, targeted, [...faults, ...faultsOf(outcome)], now),
   };
 }

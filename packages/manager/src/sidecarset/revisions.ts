@@ -3,7 +3,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { sidecarSetCustomVersionLabel, sidecarSetNameLabel } from '@kruise/api/kruise/well-known';
-import { type Action, create, patch, remove } from '@kruise/client/actions';
+import { type Action, create, parallel, patch, remove, type Step } from '@kruise/client/actions';
 import {
   compareRevisions,
   planRevision,
@@ -72,7 +72,7 @@ export function pruneRevisionHistory(
   revisions: readonly ControllerRevision[],
   { update }: RevisionPlan,
   pods: readonly Pod[],
-): readonly Action[] {
+): readonly Step[] {
   const kept = [...revisions.filter((each) => nameOf(each) !== nameOf(update)), update].sort(compareRevisions);
   const { revisionName, customVersion } = spec.injectionStrategy?.revision ?? {};
   const ofVersion = kept.findLast(
@@ -86,7 +86,7 @@ export function pruneRevisionHistory(
   ]);
   const surplus = kept.length - Math.max(1, spec.revisionHistoryLimit ?? 10);
   const prunable = kept.filter((each) => !inUse.has(nameOf(each)));
-  return prunable.slice(0, Math.max(0, surplus)).map(remove);
+  return parallel(prunable.slice(0, Math.max(0, surplus)).map(remove));
 }
 
 function nameOf({ metadata }: ControllerRevision): string {

@@ -5,7 +5,7 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/kruise/statefulset';
-import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, parallelByKind } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
@@ -73,7 +73,8 @@ export function decide(
       ...claimActions(set, pods),
       ...revisionActions(plan),
       ...preDownloadImages(state),
-      ...work.actions,
+      // In order of the ordinals; without a common order, Pods are created, patched and deleted concurrently.
+      ...parallelByKind(work.actions),
       ...pruneRevisionHistory(state),
     ],
     status(outcome) {

@@ -1,4 +1,4 @@
-import { type Action, asOptional, remove } from '@kruise/client/actions';
+import { asOptional, parallel, remove, type Step } from '@kruise/client/actions';
 import { updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { annotatedStrategy, minUpdatedReadyPods } from '../workload/pre-download/annotations.ts';
 import {
@@ -12,10 +12,10 @@ import { replicasOf } from './ordinals.ts';
 import { nameOf, type State } from './state.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
-export function preDownloadImages(state: State): readonly Action[] {
+export function preDownloadImages(state: State): readonly Step[] {
   const { set, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => asOptional(remove(job)));
+  if (nameOf(current) === nameOf(update)) return parallel(imagePullJobs.map((job) => asOptional(remove(job))));
   if (isPreDownloadSettled(update)) return [];
   // Ready Pods at the update revision show that its images work.
   const { status, metadata } = set;

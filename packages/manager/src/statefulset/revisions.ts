@@ -2,7 +2,7 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
-import { type Action, remove } from '@kruise/client/actions';
+import { parallel, remove, type Step } from '@kruise/client/actions';
 import { findRevisionsToPrune, podTemplateOf } from '@kruise/machinery/controller-revision';
 import type { Instant } from '@kruise/values/time';
 import { memberOf } from '@kruise/workload-kit/statefulset/identity';
@@ -14,9 +14,9 @@ import { startOrdinalOf } from './ordinals.ts';
 import { nameOf, type Slot, type State } from './state.ts';
 
 /** Prunes revisions that neither the set nor a Pod uses, beyond the history limit. */
-export function pruneRevisionHistory({ set, pods, revisions, current, update }: State): readonly Action[] {
+export function pruneRevisionHistory({ set, pods, revisions, current, update }: State): readonly Step[] {
   const inUse = new Set([nameOf(current), nameOf(update), ...pods.map(revisionLabelOf)]);
-  return findRevisionsToPrune(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove);
+  return parallel(findRevisionsToPrune(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove));
 }
 
 /** Input of new Pods. */

@@ -1,7 +1,7 @@
 /** Revisions of a UnitedDeployment's template: update revision, current revision, and revisions to prune. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { SubsetTemplate, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
-import { type Action, remove } from '@kruise/client/actions';
+import { parallel, remove, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import { claimsOf } from '@kruise/machinery/claims';
 import {
@@ -31,7 +31,7 @@ export type PlannedRevisions = {
   /** Names of the current revision and of the update revision. */
   readonly current: string;
   readonly update: string;
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
 };
 
 /**
@@ -119,10 +119,10 @@ function pruneRevisions(
   { spec, status }: UnitedDeployment,
   history: readonly ControllerRevision[],
   plan: RevisionPlan,
-): readonly Action[] {
+): readonly Step[] {
   const excess = history.length - (spec.revisionHistoryLimit ?? 10);
   if (excess <= 0) return [];
   const inUse = new Set([status?.currentRevision, status?.updatedRevision, nameOf(plan.update)]);
   const oldest = history.toSorted(compareRevisions).slice(0, excess);
-  return oldest.filter((revision) => !inUse.has(nameOf(revision))).map(remove);
+  return parallel(oldest.filter((revision) => !inUse.has(nameOf(revision))).map(remove));
 }

@@ -1,6 +1,7 @@
 /** WorkloadSpread reconciler: counts the Pods of every subset, sets deletion costs, and deletes unschedulable Pods. */
 import type { Node } from '@kruise/api/core/node';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
+import { parallel } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Instant } from '@kruise/values/time';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
@@ -33,7 +34,7 @@ export function decide({ spread, target, findNode }: Observed, now: Instant): De
   // A subset that recovers does so for every version; the event is recorded once.
   const news = new Map(events.map((event) => [event.message, event]));
   return {
-    actions: [...marks, ...deleteUnschedulable(spread, versions, now)],
+    actions: [...parallel(marks), ...parallel(deleteUnschedulable(spread, versions, now))],
     status,
     events: [...news.values()],
     // A deadline is exceeded only after its time.

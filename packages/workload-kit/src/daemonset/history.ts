@@ -1,7 +1,7 @@
 /** Revision history of a DaemonSet's template. Pods carry the hash of their revision as a label. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, create, patch, remove, update } from '@kruise/client/actions';
+import { create, parallel, patch, remove, type Step, update } from '@kruise/client/actions';
 import {
   compareRevisions,
   nextRevisionNumber,
@@ -22,7 +22,7 @@ export type History = {
   /** Revisions of other templates. */
   readonly old: readonly ControllerRevision[];
   /** Writes that must happen first. */
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
   readonly collisionCount: number | undefined;
 };
 
@@ -106,15 +106,12 @@ function newRevision(set: NodeSet, revision: number, find: (name: string) => Con
 }
 
 /** Merges several revisions of the same template: Pods of the duplicates are relabelled to the one that is kept. */
-function merge(
-  kept: ControllerRevision,
-  others: readonly ControllerRevision[],
-  pods: readonly Pod[],
-): readonly Action[] {
+function merge(kept: ControllerRevision, others: readonly ControllerRevision[], pods: readonly Pod[]): readonly Step[] {
   const hashes = new Set(others.map(hashOf));
   const duplicatePods = pods.filter((pod) => hashes.has(hashOf(pod)) && hashOf(pod) !== hashOf(kept));
   const labels = { [podRevisionLabel]: hashOf(kept) };
-  return [...duplicatePods.map((pod) => patch(pod, { metadata: { labels } })), ...others.map(remove)];
+  const relabelling = duplicatePods.map((pod) => patch(pod, { metadata: { labels } }));
+  return [...parallel(relabelling), ...parallel(others.map(remove))];
 }
 
 /** Deletes the oldest revisions above the history limit that no Pod uses. */
@@ -122,13 +119,10 @@ export function pruneRevisionHistory(
   set: NodeSet,
   old: readonly ControllerRevision[],
   pods: readonly Pod[],
-): readonly Action[] {
+): readonly Step[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];
   const live = new Set(pods.map(hashOf));
-  return old
-    .filter((revision) => !live.has(hashOf(revision)))
-    .sort(compareRevisions)
-    .slice(0, surplus)
-    .map(remove);
+  const unused = old.filter((revision) => !live.has(hashOf(revision))).sort(compareRevisions);
+  return parallel(unused.slice(0, surplus).map(remove));
 }

@@ -3,7 +3,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, record } from '@kruise/client/actions';
+import { parallel, record, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -106,10 +106,10 @@ function refuseToSelectAll(set: DaemonSet): Decided {
 }
 
 /** Deletes come before creates: a failed create must not block the deletion of unwanted Pods. */
-function podActions(set: DaemonSet, hash: string, { nodesNeedingPods, podsToDelete }: PodChanges): readonly Action[] {
+function podActions(set: DaemonSet, hash: string, { nodesNeedingPods, podsToDelete }: PodChanges): readonly Step[] {
   const podFor = podsFor(set, hash);
   return [
-    ...podsToDelete.slice(0, burst).map((pod) => deletePod(set, pod)),
-    ...nodesNeedingPods.slice(0, burst).map((node) => createPod(set, podFor(node))),
+    ...parallel(podsToDelete.slice(0, burst).map((pod) => deletePod(set, pod))),
+    ...parallel(nodesNeedingPods.slice(0, burst).map((node) => createPod(set, podFor(node)))),
   ];
 }

@@ -5,7 +5,16 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, create, record, remove, update, withOutcomeEvents } from '@kruise/client/actions';
+import {
+  type Action,
+  create,
+  parallel,
+  record,
+  remove,
+  type Step,
+  update,
+  withOutcomeEvents,
+} from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { isNamespaceTerminating, type Outcome } from '@kruise/client/execute';
@@ -184,7 +193,7 @@ function rollout(state: State, step: readonly Resize[], now: Instant): Decided {
 }
 
 /** Executes actions, reports the progress of the rollout, and requeues at the progress deadline. */
-function reportRollout(state: State, actions: readonly Action[], now: Instant): Decided {
+function reportRollout(state: State, actions: readonly Step[], now: Instant): Decided {
   const { deployment, sets, conditions } = state;
   const status = rolloutStatus(deployment, sets, conditions, now);
   const requeueAfterSeconds = secondsUntilDeadline(deployment, status, now);
@@ -241,12 +250,12 @@ function scaled(name: string, from: number, to: number) {
 }
 
 /** Deletes the oldest ReplicaSets above the revision history limit, if they have no Pods. */
-function pruneRevisionHistory({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Action[] {
+function pruneRevisionHistory({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Step[] {
   const limit = spec?.revisionHistoryLimit;
   if (limit === undefined || limit === 2 ** 31 - 1) return [];
   const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp == null);
   const surplus = alive.toSorted(compareRevisions).slice(0, Math.max(0, alive.length - limit));
-  return surplus.filter((set) => replicasOf(set) === 0 && isSettled(set)).map(remove);
+  return parallel(surplus.filter((set) => replicasOf(set) === 0 && isSettled(set)).map(remove));
 }
 
 /** Reports whether a ReplicaSet has no Pods and has observed its latest generation. */
@@ -256,7 +265,7 @@ function isSettled({ status, metadata }: ReplicaSet): boolean {
 }
 
 /** Executes actions, sets the revision annotation of the Deployment, and reports the status. */
-function withStatus(state: State, actions: readonly Action[], counts: DeploymentStatus, now: Instant): Decided {
+function withStatus(state: State, actions: readonly Step[], counts: DeploymentStatus, now: Instant): Decided {
   const { deployment, sets, collisionCount } = state;
   const status = { ...counts, ...(collisionCount === undefined ? {} : { collisionCount }) };
   const marked = sets.newSet ? atRevision(deployment, sets.newSet) : deployment;

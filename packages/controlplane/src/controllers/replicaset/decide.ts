@@ -1,6 +1,6 @@
 import type { ReplicaSet, ReplicaSetStatus } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { parallel, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -44,12 +44,12 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
   };
 }
 
-function scale(set: ReplicaSet, pods: readonly Pod[], siblings: readonly Pod[], now: Instant): readonly Action[] {
+function scale(set: ReplicaSet, pods: readonly Pod[], siblings: readonly Pod[], now: Instant): readonly Step[] {
   const surplus = pods.length - (set.spec?.replicas ?? 1);
   if (surplus > 0) {
     const ranked = surplus < pods.length ? rankForDeletion(pods, { now, rankOf: rankByNode(siblings) }) : pods;
-    return ranked.slice(0, Math.min(surplus, burst)).map((pod) => deletePod(set, pod));
+    return parallel(ranked.slice(0, Math.min(surplus, burst)).map((pod) => deletePod(set, pod)));
   }
   const pod = podFromTemplate(set, set.spec?.template);
-  return Array.from({ length: Math.min(-surplus, burst) }, () => createPod(set, pod));
+  return parallel(Array.from({ length: Math.min(-surplus, burst) }, () => createPod(set, pod)));
 }

@@ -9,7 +9,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, isBeingDeleted, remove } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, parallel, parallelByKind, remove, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -23,10 +23,10 @@ import { memberOf, ordinalOf, ordinalsOf } from '@kruise/workload-kit/statefulse
 import {
   creation,
   type Member,
+  type MemberStep,
   provisionPvcs,
   removal,
   repair,
-  type Step,
   updateCondemnedOwners,
 } from '@kruise/workload-kit/statefulset/member-steps';
 import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
@@ -73,7 +73,7 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
       ...claimActions(set, history),
       ...claimActions(set, pods),
       ...revisionActions(plan),
-      ...actions,
+      ...parallelByKind(actions),
       ...pruneRevisionHistory(state, history.claimed, pods.claimed),
     ],
     status: statusOf({ ...state, pods: pods.claimed, collisionCount: plan.collisionCount, updateVictim }, now),
@@ -93,9 +93,9 @@ function pruneRevisionHistory(
   { set, current, update }: State,
   history: readonly ControllerRevision[],
   pods: readonly Pod[],
-): readonly Action[] {
+): readonly Step[] {
   const inUse = new Set([current.metadata.name ?? '', update.metadata.name ?? '', ...pods.map(revisionOf)]);
-  return findRevisionsToPrune(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove);
+  return parallel(findRevisionsToPrune(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove));
 }
 
 /** Desired ordinals with their Pods, and Pods with other ordinals. */
@@ -162,19 +162,19 @@ function maintainInParallel(state: State): PartialPlan {
     if (pod === undefined || isPodFinished(pod) || isPending(pod)) return repairMember(state, ordinal, pod);
     return repair(memberAt(state, ordinal, pod));
   });
-  // Adjacent actions of the same kind are executed concurrently.
+  // `parallelByKind` executes the creations concurrently.
   return { actions: [...steps.flatMap(({ claims }) => claims), ...steps.flatMap(({ pod }) => pod)], isBlocked: false };
 }
 
 /** Returns the step for an ordinal whose Pod does not exist, is finished, or is pending. */
-function repairMember(state: State, ordinal: number, pod: Pod | undefined): Step {
+function repairMember(state: State, ordinal: number, pod: Pod | undefined): MemberStep {
   if (pod === undefined) return createMember(state, ordinal);
   // A finished Pod is deleted and then recreated.
   if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(state.set, pod)] };
   return { claims: isPending(pod) ? provisionPvcs(memberAt(state, ordinal, pod)) : [], pod: [] };
 }
 
-function createMember(state: State, ordinal: number): Step {
+function createMember(state: State, ordinal: number): MemberStep {
   const pod = newPod(state, ordinal);
   // A Pod with the same name that does not belong to the set must be deleted first.
   const isTaken = state.findPod(pod.metadata.name ?? '') !== undefined;

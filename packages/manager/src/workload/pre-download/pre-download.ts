@@ -4,7 +4,7 @@ import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { InPlaceUpdateStrategy } from '@kruise/api/kruise/in-place-update';
 import { imagePreDownloadCreatedLabel, imagePreDownloadIgnoredLabel } from '@kruise/api/kruise/well-known';
 import type { LabelSelector } from '@kruise/api/meta/label-selector';
-import { type Action, asOptional, create, patch, withOutcomeEvents } from '@kruise/client/actions';
+import { type Action, asOptional, create, parallel, patch, type Step, withOutcomeEvents } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { podRevisionLabel, podTemplateOf, revisionHashLabel } from '@kruise/machinery/controller-revision';
 import { controllerReference, type Owner } from '@kruise/machinery/owner-references';
@@ -35,7 +35,7 @@ export function ignorePreDownload(revision: ControllerRevision): Action {
 /**
  * Returns the creation of a job for each new image, and the label that records it. A failure never blocks the update.
  */
-export function preDownload(download: PreDownload): readonly Action[] {
+export function preDownload(download: PreDownload): readonly Step[] {
   const { workload, to } = download;
   const jobs = newImages(download).map(({ container, image }) => {
     const job = jobFor(download, container, image);
@@ -48,7 +48,10 @@ export function preDownload(download: PreDownload): readonly Action[] {
       }),
     );
   });
-  return [...jobs, asOptional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } }))];
+  return [
+    ...parallel(jobs),
+    asOptional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } })),
+  ];
 }
 
 function newImages({ from, to }: PreDownload) {
