@@ -13,10 +13,10 @@ import { type Refresh, refreshUpdate } from '../workload/inplace/update.ts';
 import { advanceState } from '../workload/lifecycle/advance.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { mergePatches } from '../workload/patch-pod.ts';
+import { isNewlyCreated, isScheduled } from '../workload/readiness/first-readiness.ts';
 import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
 import { byPriority } from '../workload/update-order/priority.ts';
 import { scattered } from '../workload/update-order/scatter.ts';
-import { hasNode, isNewlyCreated } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
 import { countingOf, nameOf, type State } from './state.ts';
 import { type Task, taskOf, updatePod } from './update-pod.ts';
@@ -45,7 +45,7 @@ function refreshPods(state: State): Update {
     moving ??= new Set(type === 'OnDelete' ? [] : selectUpdates(state, rollingUpdate).pods);
     return !moving.has(pod);
   };
-  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade: hasNode };
+  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade: isScheduled };
   const actions: (Action | SequentialActions)[] = [];
   let requeue: Pick<Refresh, 'requeueAfterSeconds'> = {};
   for (const pod of pods) {
