@@ -6,6 +6,7 @@ import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { errorText } from '@kruise/values/error-text';
 import { stringify } from '@kruise/values/go-json';
 import type { Random } from '@kruise/values/random';
 import type { Client, Reference } from '../api/client.ts';
@@ -376,7 +377,7 @@ function recordOutcomeEvents(
   if (!about || !event) return;
   const placeholders: { readonly [placeholder: string]: () => string } = {
     '{name}': () => (result ?? action.object).metadata.name ?? '',
-    '{error}': () => (error instanceof Error ? error.message : String(error)),
+    '{error}': () => errorText(error),
     '{object}': () => stringify(action.object),
   };
   const message = event.message.replace(/\{(?:name|error|object)\}/g, (placeholder) => placeholders[placeholder]!());

@@ -19,18 +19,26 @@ import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { claimsOf } from '@kruise/machinery/claims';
 import { findCondition } from '@kruise/machinery/conditions';
-import { findRevisionsToPrune, planRevision } from '@kruise/machinery/controller-revision';
+import {
+  findRevision,
+  findRevisionsToPrune,
+  nameOfRevision,
+  planRevision,
+  revisionLabelOf,
+} from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
+import { memoizeInReconcile } from '@kruise/values/memoize';
 import type { Instant } from '@kruise/values/time';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { isAvailable, secondsUntilNextIsAvailable } from '../workload/pod-availability.ts';
-import { hashLabels, revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { hashLabels, shortHash } from '../workload/revision/pod-revision.ts';
 import { isSpecifiedDelete } from '../workload/specified-delete.ts';
 import { blockersOf, stuckEvent } from './blockers.ts';
 import { ownerOf } from './instances.ts';
@@ -38,7 +46,7 @@ import { replicasOf } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { revisionContent, writeRevision } from './revisions.ts';
 import { scale } from './scale.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 import { statusOf, withCondition, withProgress } from './status.ts';
 import { update } from './update.ts';
 import { taskOf } from './update-pod.ts';
@@ -149,7 +157,7 @@ export function deriveState(
     history: revisions,
     content: revisionContent(cloneSet),
     collisionCount: cloneSet.status?.collisionCount,
-    find: observed.findRevision,
+    findRevision: observed.findRevision,
   });
   const permissions = permissionsBy(refused);
   const parts = { pods: claimed, claims: claims.kept, update: plan.update, permissions };
@@ -163,10 +171,10 @@ function buildState(observed: Observed, parts: Parts, settings: ManagerSettings,
   const { cloneSet, nodeLabels, imagePullJobs, findBudget } = observed;
   const { spec, status } = cloneSet;
   const { update } = parts;
-  const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
-  const current = observed.revisions.find((each) => nameOf(each) === status?.currentRevision) ?? update;
+  const known = observed.revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update));
+  const current = findRevision(observed.revisions, status?.currentRevision) ?? update;
   const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
-  const isUpdated = memoizeByPod((pod) => revisionLabels.isAt(pod, nameOf(update)));
+  const isUpdated = memoizeInReconcile((pod: Pod) => revisionLabels.isAt(pod, nameOfRevision(update)));
   const chosen = new Set(spec.scaleStrategy?.podsToDelete);
   const state = {
     settings,
@@ -182,23 +190,11 @@ function buildState(observed: Observed, parts: Parts, settings: ManagerSettings,
     isUpdated,
     isUpdatedForScaling: (pod: Pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
-    isAvailable: memoizeByPod((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
+    isAvailable: memoizeInReconcile((pod: Pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
     isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
     skipsSurge: false,
   };
   return { ...state, skipsSurge: canSkipSurge(state) };
-}
-
-/**
- * Memoizes a predicate on Pods that a reconcile calls several times: thousands of Pods do not fit in the CPU caches.
- */
-function memoizeByPod(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
-  const answers = new Map<Pod, boolean>();
-  return (pod) => {
-    let answer = answers.get(pod);
-    if (answer === undefined) answers.set(pod, (answer = test(pod)));
-    return answer;
-  };
 }
 
 /** Reports whether all Pods can be updated in place. A Pod that must be recreated is better replaced by a surge Pod. */
@@ -234,8 +230,8 @@ function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: St
   const limit = cloneSet.spec.revisionHistoryLimit ?? 10;
   if (revisions.length <= limit) return [];
   const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
-  const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
-  const inUse = new Set([current, update, ...carried].map(nameOf));
+  const carried = revisions.filter((each) => hashes.has(shortHash(nameOfRevision(each))));
+  const inUse = new Set([current, update, ...carried].map(nameOfRevision));
   return parallel(findRevisionsToPrune(revisions, { inUse, limit }).map(remove));
 }
 
@@ -253,7 +249,7 @@ function withFailures(
 ): CloneSetStatus {
   return failures.reduce((reported, { action, error }) => {
     const type = scaling.has(action) ? 'FailedScale' : 'FailedUpdate';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return withCondition(reported, { type, status: 'True', message }, now);
   }, status);
 }

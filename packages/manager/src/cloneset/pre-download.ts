@@ -1,4 +1,5 @@
 import { asOptional, parallel, remove, type Step } from '@kruise/client/actions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { wholePercentValue } from '../workload/percent.ts';
 import {
@@ -9,18 +10,19 @@ import {
 } from '../workload/pre-download/pre-download.ts';
 import { ownerOf } from './instances.ts';
 import { defaultMaxUnavailable, partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
 export function preDownloadImages(state: State): readonly Step[] {
   const { cloneSet, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOf(current) === nameOf(update)) return parallel(imagePullJobs.map((job) => asOptional(remove(job))));
+  if (nameOfRevision(current) === nameOfRevision(update))
+    return parallel(imagePullJobs.map((job) => asOptional(remove(job))));
   if (isPreDownloadSettled(update)) return [];
   const rolling = cloneSet.spec.updateStrategy?.rollingUpdate;
   const strategy = rolling?.inPlaceUpdateStrategy;
   // Ready Pods at the update revision show that its images work.
-  const ready = cloneSet.status?.updateRevision === nameOf(update) ? cloneSet.status.updatedReadyReplicas : 0;
+  const ready = cloneSet.status?.updateRevision === nameOfRevision(update) ? cloneSet.status.updatedReadyReplicas : 0;
   if (ready < (strategy?.imagePreDownloadMinUpdatedReadyPods ?? 0)) return [];
   const partition = partitionOf(rolling?.partition, replicasOf(cloneSet.spec));
   if (partition === undefined) return [];

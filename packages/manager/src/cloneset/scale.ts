@@ -11,13 +11,13 @@ import {
   sequence,
   withOutcomeEvents,
 } from '@kruise/client/actions';
-import { podTemplateOf } from '@kruise/machinery/controller-revision';
+import { nameOfRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
 import { changeState, isHooked, lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { isServing } from '../workload/pod-availability.ts';
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
 import { type Numbers, numbersOf, replicasOf } from './numbers.ts';
 import { rankForScaleIn } from './ranking.ts';
-import { countingOf, nameOf, type State } from './state.ts';
+import { countingOf, type State } from './state.ts';
 
 export type ScalingStep = {
   readonly actions: readonly Step[];
@@ -95,7 +95,7 @@ function createPods(state: State, { scaleUpLimit, scaleUpOld }: Numbers): readon
   const present = new Set(claims.map(({ metadata }) => metadata.name));
   const blueprints = [current, update].map((revision) => ({
     template: podTemplateOf(revision) ?? cloneSet.spec.template,
-    revisionLabels: revisionLabels.labelsOf(nameOf(revision)),
+    revisionLabels: revisionLabels.labelsOf(nameOfRevision(revision)),
   }));
   const newClaim = ids
     .flatMap((id) => newClaims(cloneSet, id))

@@ -1,11 +1,12 @@
 /** CloneSet status. */
 import type { CloneSet, CloneSetCondition, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { isRunningAndReady } from '../workload/pod-availability.ts';
 import { partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 
 /** Counts the Pods as observed, before the actions of this reconcile. */
 export function statusOf(state: State, collisionCount: number): CloneSetStatus {
@@ -27,8 +28,8 @@ export function statusOf(state: State, collisionCount: number): CloneSetStatus {
     updatedReadyReplicas: updated.ready,
     ...present('updatedAvailableReplicas', updated.available),
     ...present('expectedUpdatedReplicas', partition === undefined ? 0 : replicas - partition),
-    updateRevision: nameOf(update),
-    currentRevision: isEverywhere ? nameOf(update) : nameOf(current),
+    updateRevision: nameOfRevision(update),
+    currentRevision: isEverywhere ? nameOfRevision(update) : nameOfRevision(current),
     collisionCount,
     ...(conditions ? { conditions } : {}),
     labelSelector: formatLabelSelector(spec.selector),

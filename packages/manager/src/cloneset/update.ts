@@ -4,6 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { type Action, parallel, patch, type SequentialActions, type Step, sequence } from '@kruise/client/actions';
+import { nameOfRevision, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { budgetNameOf, checkBudget } from '../podunavailablebudget/pod-unavailable-budget.ts';
@@ -14,11 +15,11 @@ import { advanceState } from '../workload/lifecycle/advance.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { mergePatches } from '../workload/patch-pod.ts';
 import { isNewlyCreated, isScheduled } from '../workload/readiness/first-readiness.ts';
-import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { podTemplateHashLabel, shortHash } from '../workload/revision/pod-revision.ts';
 import { byPriority } from '../workload/update-order/priority.ts';
 import { scattered } from '../workload/update-order/scatter.ts';
 import { numbersOf } from './numbers.ts';
-import { countingOf, nameOf, type State } from './state.ts';
+import { countingOf, type State } from './state.ts';
 import { type Task, taskOf, updatePod } from './update-pod.ts';
 
 /** Actions of all Pods, grouped, and the results of their attempts. */
@@ -171,7 +172,7 @@ function withinLimit(
 ): readonly Pod[] {
   const unavailablePods = pods.filter((pod) => !isAvailable(pod));
   let unavailable = unavailablePods.length;
-  const atTarget = unavailablePods.filter((pod) => revisionLabels.isAt(pod, nameOf(target))).length;
+  const atTarget = unavailablePods.filter((pod) => revisionLabels.isAt(pod, nameOfRevision(target))).length;
   // Other Pods may have become unavailable since these Pods were drained, so that the limit leaves no room for them.
   // They would stay unavailable forever: with PreparingUpdateAsUpdate there is no surge for Pods that count as updated.
   // OpenKruise has this flaw.

@@ -162,7 +162,7 @@ function decideOn({ spec, desired, nodes = nodesOf('a b c d e'), pods = [], gate
     nodes,
     candidates: pods,
     revisions,
-    find: (name: string) => revisions.find(({ metadata }) => metadata.name === name),
+    findRevision: (name: string) => revisions.find(({ metadata }) => metadata.name === name),
     remainingBackOffMs: () => backOffMs,
     imagePullJobs: [],
   };
@@ -537,13 +537,13 @@ test('an update respects its limits at every step, and ends with one Pod on each
       let isAtRest = false;
       for (let turn = 0; turn < 200 && !isAtRest; turn++) {
         const revisions = objectsOf<ControllerRevision>(objects, 'ControllerRevision');
-        const find = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
+        const findRevision = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
         const observed = {
           set,
           nodes,
           candidates: pods(),
           revisions,
-          find,
+          findRevision,
           remainingBackOffMs: () => 0,
           imagePullJobs: [],
         };

@@ -12,6 +12,7 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { claimsOf } from '@kruise/machinery/claims';
+import { revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { placementOf, targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
@@ -19,7 +20,7 @@ import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
 import { backOffKey, reportEndedPods } from '@kruise/workload-kit/daemonset/ended-pods';
-import { hashOf, historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
+import { historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
 import { placePods } from '@kruise/workload-kit/daemonset/placement';
 import { isUpdatedBy, type PodPlacer, podsByNode, podsFor } from '@kruise/workload-kit/daemonset/pods';
 import { updateBudget } from '@kruise/workload-kit/daemonset/state';
@@ -43,7 +44,7 @@ export type Observed = Pick<State, 'set' | 'nodes' | 'imagePullJobs'> & {
   /** Revisions that the DaemonSet controls or may adopt. */
   readonly revisions: readonly ControllerRevision[];
   /** Finds a revision by name in the DaemonSet's namespace, whatever its owner. */
-  readonly find: (name: string) => ControllerRevision | undefined;
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
   /** Returns the remaining backoff of failures under a key. */
   readonly remainingBackOffMs: (key: string, now: Instant) => number;
 };
@@ -56,7 +57,7 @@ export function decide(
   now: Instant,
   refused: RefusedWrites = noRefusals,
 ): Decided {
-  const { set, candidates, revisions, find } = observed;
+  const { set, candidates, revisions, findRevision } = observed;
   const { spec, metadata } = set;
   if (metadata.deletionTimestamp != null) return { actions: [] };
   if (isSame(spec.selector, {})) return refuseToSelectAll(set);
@@ -66,7 +67,7 @@ export function decide(
   const revisionClaims = claimsOf(set, revisions, matches);
   const podClaims = claimsOf(set, candidates, matches);
   const pods = podClaims.claimed;
-  const history = historyOf(set, revisionClaims.claimed, pods, find);
+  const history = historyOf(set, revisionClaims.claimed, pods, findRevision);
   const state = buildState(observed, { pods, ...history, permissions: permissionsBy(refused) }, settings, now);
 
   const work = planActions(state);
@@ -120,7 +121,7 @@ function buildState(
     permissions,
     byNode: podsByNode(pods),
     placement: placementOf(set.spec.template.spec),
-    hasHash: (pod) => hashOf(pod) === hash,
+    hasHash: (pod) => revisionLabelOf(pod) === hash,
     isUpdated: isUpdatedBy(set, hash),
     mustDelete: isPreDeleting,
     allowsSurge: updateBudget(set, 1).maxSurge > 0,

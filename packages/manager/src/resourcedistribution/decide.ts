@@ -15,6 +15,7 @@ import {
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { isControlledBy } from '@kruise/machinery/owner-references';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 import { copyFor, isUpToDate, type Resource } from './copy.ts';
 import { type Fault, statusOf } from './status.ts';
@@ -75,7 +76,7 @@ const failedTypes = {
 function faultsOf({ failures }: Outcome): readonly Fault[] {
   return failures.flatMap(({ action, error }) => {
     if (action.type !== 'create' && action.type !== 'update' && action.type !== 'remove') return [];
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     return [{ type: failedTypes[action.type], namespace: action.object.metadata.namespace ?? '', reason }];
   });
 }

@@ -11,9 +11,10 @@ import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { claimsOf } from '@kruise/machinery/claims';
-import { compareRevisions, planRevision } from '@kruise/machinery/controller-revision';
+import { compareRevisions, findRevision, nameOfRevision, planRevision } from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { contentOf, revisionActions } from '@kruise/workload-kit/statefulset/history';
@@ -26,7 +27,7 @@ import { preDownloadImages } from './pre-download.ts';
 import { type Refresher, refresherOf } from './refresh.ts';
 import { fillSlots, pruneRevisionHistory } from './revisions.ts';
 import { deletePod, reconcileSlots, releasedPods, scaleIn } from './slots.ts';
-import { minReadySecondsOf, nameOf, type State } from './state.ts';
+import { minReadySecondsOf, type State } from './state.ts';
 import { statusOf, withFailure } from './status.ts';
 import { nothingToUpdate, type Rollout, resume, rollOut } from './update.ts';
 
@@ -55,7 +56,7 @@ export function decide(
     history: history.claimed,
     content: contentOf(set),
     collisionCount: set.status?.collisionCount,
-    find: observed.findRevision,
+    findRevision: observed.findRevision,
   });
 
   const permissions = permissionsBy(refused);
@@ -97,8 +98,8 @@ function buildState(
   now: Instant,
 ): State {
   const { set, imagePullJobs, findClaim, findPod, findStorageClass } = observed;
-  const known = revisions.filter((each) => nameOf(each) !== nameOf(update));
-  const current = revisions.find((each) => nameOf(each) === set.status?.currentRevision) ?? update;
+  const known = revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update));
+  const current = findRevision(revisions, set.status?.currentRevision) ?? update;
   const wanted = wantedOrdinals(set, settings.gates);
   const isWanted = new Set(wanted);
   // Only Pods with an ordinal are claimed.
@@ -188,7 +189,7 @@ function withFailures(
     if (!isWorkAction.has(action) || action.type === 'record' || action.type === 'effect') return reported;
     const isUpdateAction = action.type === 'update' || action.dryRun !== undefined;
     if (action.type !== 'create' && !isUpdateAction) return reported;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return withFailure(reported, { ...(action.type === 'create' ? creating : updating), error: message }, former, now);
   }, faulty);
 }

@@ -1,4 +1,5 @@
 import { asOptional, parallel, remove, type Step } from '@kruise/client/actions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { annotatedStrategy, minUpdatedReadyPods } from '../workload/pre-download/annotations.ts';
 import {
@@ -9,17 +10,18 @@ import {
 } from '../workload/pre-download/pre-download.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 
 /** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
 export function preDownloadImages(state: State): readonly Step[] {
   const { set, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOf(current) === nameOf(update)) return parallel(imagePullJobs.map((job) => asOptional(remove(job))));
+  if (nameOfRevision(current) === nameOfRevision(update))
+    return parallel(imagePullJobs.map((job) => asOptional(remove(job))));
   if (isPreDownloadSettled(update)) return [];
   // Ready Pods at the update revision show that its images work.
   const { status, metadata } = set;
-  const ready = status?.updateRevision === nameOf(update) ? (status.updatedReadyReplicas ?? 0) : 0;
+  const ready = status?.updateRevision === nameOfRevision(update) ? (status.updatedReadyReplicas ?? 0) : 0;
   if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
   if (!isWorthwhile(state)) return [ignorePreDownload(update)];
   return preDownload({

@@ -6,6 +6,7 @@ import { claimActions } from '@kruise/client/adoption';
 import { claimsOf } from '@kruise/machinery/claims';
 import {
   compareRevisions,
+  nameOfRevision,
   planRevision,
   type RevisionContent,
   type RevisionPlan,
@@ -15,7 +16,7 @@ import { isObject, isSame, type JsonObject } from '@kruise/machinery/json-value'
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { DecodeError } from '@kruise/schema/codec';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { revisionActions } from '@kruise/workload-kit/statefulset/history';
 import { wholeTemplate } from './template.ts';
 import { templateOf, type WorkloadType } from './workload-types.ts';
@@ -59,20 +60,16 @@ export function planRevisions(
       : claims.claimed.filter(({ data }) => isSame(data, content.data)),
     content,
     collisionCount: owner.status?.collisionCount,
-    find: observed.findRevision,
+    findRevision: observed.findRevision,
   });
-  const update = nameOf(plan.update);
+  const update = nameOfRevision(plan.update);
   const { currentRevision = '' } = owner.status ?? {};
-  const isKnown = claims.claimed.some((revision) => nameOf(revision) === currentRevision);
+  const isKnown = claims.claimed.some((revision) => nameOfRevision(revision) === currentRevision);
   return {
     current: isKnown ? currentRevision : update,
     update,
     actions: [...claimActions(owner, claims), ...revisionActions(plan), ...pruneRevisions(owner, claims.claimed, plan)],
   };
-}
-
-function nameOf({ metadata }: ControllerRevision): string {
-  return metadata.name ?? '';
 }
 
 const dataOf = memoizeByObject((template: object) =>
@@ -122,7 +119,7 @@ function pruneRevisions(
 ): readonly Step[] {
   const excess = history.length - (spec.revisionHistoryLimit ?? 10);
   if (excess <= 0) return [];
-  const inUse = new Set([status?.currentRevision, status?.updatedRevision, nameOf(plan.update)]);
+  const inUse = new Set([status?.currentRevision, status?.updatedRevision, nameOfRevision(plan.update)]);
   const oldest = history.toSorted(compareRevisions).slice(0, excess);
-  return parallel(oldest.filter((revision) => !inUse.has(nameOf(revision))).map(remove));
+  return parallel(oldest.filter((revision) => !inUse.has(nameOfRevision(revision))).map(remove));
 }

@@ -7,6 +7,7 @@ import {
   nextRevisionNumber,
   podRevisionLabel,
   podTemplateData,
+  revisionLabelOf,
 } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -31,7 +32,7 @@ export function historyOf(
   set: NodeSet,
   revisions: readonly ControllerRevision[],
   pods: readonly Pod[],
-  find: (name: string) => ControllerRevision | undefined,
+  findRevision: (name: string) => ControllerRevision | undefined,
 ): History {
   const data = set.spec?.template && podTemplateData(set.spec.template);
   const named = revisions.map(withHash);
@@ -43,9 +44,9 @@ export function historyOf(
 
   const current = present.at(-1);
   if (!current) {
-    const made = newRevision(set, number, find);
+    const made = newRevision(set, number, findRevision);
     return {
-      hash: hashOf(made.revision),
+      hash: revisionLabelOf(made.revision),
       current: made.revision,
       old,
       actions: [...labelling, create(made.revision)],
@@ -58,7 +59,7 @@ export function historyOf(
   const writes = isBehind
     ? [...labelling.filter(({ object }) => object !== current), update(renumbered(current, number))]
     : labelling;
-  return { hash: hashOf(current), current, old, actions: [...writes, ...merging], collisionCount };
+  return { hash: revisionLabelOf(current), current, old, actions: [...writes, ...merging], collisionCount };
 }
 
 function renumbered(current: ControllerRevision, revision: number): ControllerRevision {
@@ -75,19 +76,14 @@ function withHash(revision: ControllerRevision): ControllerRevision {
   };
 }
 
-/** Returns the hash label of a revision or Pod. */
-export function hashOf({ metadata }: ControllerRevision | Pod): string {
-  return metadata.labels?.[podRevisionLabel] ?? '';
-}
-
-function newRevision(set: NodeSet, revision: number, find: (name: string) => ControllerRevision | undefined) {
+function newRevision(set: NodeSet, revision: number, findRevision: (name: string) => ControllerRevision | undefined) {
   const { metadata, spec } = set;
   const { namespace, annotations } = metadata;
   for (let collisionCount = set.status?.collisionCount; ; collisionCount = (collisionCount ?? 0) + 1) {
     const hash = templateHash(spec?.template, collisionCount);
     const name = `${metadata.name}-${hash}`;
     // A revision with this name and the same data would already have been found, so this one is a hash collision.
-    if (find(name)) continue;
+    if (findRevision(name)) continue;
     const made: ControllerRevision = {
       apiVersion: 'apps/v1',
       kind: 'ControllerRevision',
@@ -107,9 +103,11 @@ function newRevision(set: NodeSet, revision: number, find: (name: string) => Con
 
 /** Merges several revisions of the same template: Pods of the duplicates are relabelled to the one that is kept. */
 function merge(kept: ControllerRevision, others: readonly ControllerRevision[], pods: readonly Pod[]): readonly Step[] {
-  const hashes = new Set(others.map(hashOf));
-  const duplicatePods = pods.filter((pod) => hashes.has(hashOf(pod)) && hashOf(pod) !== hashOf(kept));
-  const labels = { [podRevisionLabel]: hashOf(kept) };
+  const hashes = new Set(others.map(revisionLabelOf));
+  const duplicatePods = pods.filter(
+    (pod) => hashes.has(revisionLabelOf(pod)) && revisionLabelOf(pod) !== revisionLabelOf(kept),
+  );
+  const labels = { [podRevisionLabel]: revisionLabelOf(kept) };
   const relabelling = duplicatePods.map((pod) => patch(pod, { metadata: { labels } }));
   return [...parallel(relabelling), ...parallel(others.map(remove))];
 }
@@ -122,7 +120,7 @@ export function pruneRevisionHistory(
 ): readonly Step[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];
-  const live = new Set(pods.map(hashOf));
-  const unused = old.filter((revision) => !live.has(hashOf(revision))).sort(compareRevisions);
+  const live = new Set(pods.map(revisionLabelOf));
+  const unused = old.filter((revision) => !live.has(revisionLabelOf(revision))).sort(compareRevisions);
   return parallel(unused.slice(0, surplus).map(remove));
 }

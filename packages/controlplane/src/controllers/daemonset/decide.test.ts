@@ -129,7 +129,7 @@ function observed(parts: Partial<Observed> = {}): Observed {
     nodes: nodesOf('a b c'),
     candidates: [],
     revisions,
-    find: (name) => revisions.find(({ metadata }) => metadata.name === name),
+    findRevision: (name) => revisions.find(({ metadata }) => metadata.name === name),
     remainingBackOffMs: () => 0,
     ...parts,
   };
@@ -486,7 +486,7 @@ test('a hash collision is skipped and counted', () => {
   const [first] = decide(parts, now).actions as [Action & { object: ControllerRevision }];
   const stranger = { ...first.object, metadata: { ...first.object.metadata, ownerReferences: [] } };
   const { actions, status } = decide(
-    { ...parts, find: (name) => (name === first.object.metadata.name ? stranger : undefined) },
+    { ...parts, findRevision: (name) => (name === first.object.metadata.name ? stranger : undefined) },
     now,
   );
   const [second] = actions as [Action & { object: ControllerRevision }];

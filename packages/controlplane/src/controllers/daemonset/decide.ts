@@ -7,13 +7,14 @@ import { parallel, record, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
+import { revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { placementOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { backOffKey, reportEndedPods } from '@kruise/workload-kit/daemonset/ended-pods';
-import { hashOf, historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
+import { historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
 import { type PodChanges, placePods } from '@kruise/workload-kit/daemonset/placement';
 import { isUpdatedBy, podsByNode, podsFor } from '@kruise/workload-kit/daemonset/pods';
 import { rollingUpdateStep } from '@kruise/workload-kit/daemonset/rolling-update';
@@ -30,7 +31,7 @@ export type Observed = {
   /** ControllerRevisions that the DaemonSet controls or may adopt. */
   readonly revisions: readonly ControllerRevision[];
   /** Returns the ControllerRevision with a name in the namespace, regardless of its owner. */
-  readonly find: (name: string) => ControllerRevision | undefined;
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
   /** Returns the remaining backoff of a key. */
   readonly remainingBackOffMs: (key: string, now: Instant) => number;
 };
@@ -41,7 +42,7 @@ type Decided = Decision<DaemonSetStatus | undefined>;
 const burst = 250;
 
 export function decide(observed: Observed, now: Instant): Decided {
-  const { set, nodes, candidates, revisions, find } = observed;
+  const { set, nodes, candidates, revisions, findRevision } = observed;
   const { spec, metadata } = set;
   if (isSame(spec?.selector, {})) return refuseToSelectAll(set);
   // The garbage collector deletes the revisions now, and without revisions the status cannot be computed.
@@ -52,7 +53,7 @@ export function decide(observed: Observed, now: Instant): Decided {
   const revisionClaims = claimsOf(set, revisions, matches);
   const podClaims = claimsOf(set, candidates, matches);
   const pods = podClaims.claimed;
-  const history = historyOf(set, revisionClaims.claimed, pods, find);
+  const history = historyOf(set, revisionClaims.claimed, pods, findRevision);
   const { hash, collisionCount } = history;
 
   const minReadySeconds = spec?.minReadySeconds ?? 0;
@@ -61,7 +62,7 @@ export function decide(observed: Observed, now: Instant): Decided {
     nodes,
     byNode: podsByNode(pods),
     placement: placementOf(spec?.template?.spec),
-    hasHash: (pod) => hashOf(pod) === hash,
+    hasHash: (pod) => revisionLabelOf(pod) === hash,
     isUpdated: isUpdatedBy(set, hash),
     allowsSurge: updateBudget(set, 1).maxSurge > 0,
     minReadySeconds,

@@ -125,7 +125,7 @@ function observed(
   return {
     deployment,
     candidates: sets,
-    find: (name) => sets.find(({ metadata }) => metadata.name === name),
+    findReplicaSet: (name) => sets.find(({ metadata }) => metadata.name === name),
     podsOf: ({ metadata }) => pods[metadata.uid ?? ''] ?? [],
   };
 }
@@ -598,7 +598,7 @@ test('a hash collision is skipped and counted', () => {
   };
   const colliding = {
     ...observed(deployment, []),
-    find: (name: string) => (name === taken.metadata.name ? foreignSet : undefined),
+    findReplicaSet: (name: string) => (name === taken.metadata.name ? foreignSet : undefined),
   };
   const { actions, status } = decide(colliding, now);
   const [action] = actions;

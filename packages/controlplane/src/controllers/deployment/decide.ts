@@ -22,6 +22,7 @@ import { claimsOf } from '@kruise/machinery/claims';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodFinished } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 import {
   activeOf,
@@ -62,7 +63,7 @@ export type Observed = {
   /** ReplicaSets that the Deployment controls or may adopt. */
   readonly candidates: readonly ReplicaSet[];
   /** Returns the ReplicaSet with a name in the namespace, regardless of its owner. */
-  readonly find: (name: string) => ReplicaSet | undefined;
+  readonly findReplicaSet: (name: string) => ReplicaSet | undefined;
   /** Returns the Pods of a ReplicaSet. */
   readonly podsOf: (set: ReplicaSet) => readonly Pod[];
 };
@@ -130,7 +131,7 @@ function deriveState(deployment: Deployment, sets: ReplicaSets, now: Instant): S
 }
 
 /** Returns the state with a new ReplicaSet, which is created if it does not exist. */
-function withNewSet({ find }: Observed, state: State, now: Instant): State & { readonly sets: WithNewSet } {
+function withNewSet({ findReplicaSet }: Observed, state: State, now: Instant): State & { readonly sets: WithNewSet } {
   const { deployment, sets } = state;
   const { newSet, oldSets } = sets;
   if (newSet) return { ...state, sets: { newSet, oldSets } };
@@ -139,7 +140,7 @@ function withNewSet({ find }: Observed, state: State, now: Instant): State & { r
     const created = replicaSetFor(deployment, { ...facts, collisionCount });
     const name = created.metadata.name ?? '';
     // A ReplicaSet with this name and the same template would already have been found, so this one is a hash collision.
-    if (find(name)) continue;
+    if (findReplicaSet(name)) continue;
     const conditions = withCreatedSet(deployment, state.conditions, name, now);
     return { ...state, sets: { newSet: created, oldSets }, conditions, collisionCount };
   }
@@ -287,10 +288,7 @@ function statusAfter(
   if (!failure) return status;
   const { action, error } = failure;
   if (action.type !== 'create' || isNamespaceTerminating(error)) return deployment.status;
-  const message = createFailureMessage(
-    action.object.metadata.name ?? '',
-    error instanceof Error ? error.message : String(error),
-  );
+  const message = createFailureMessage(action.object.metadata.name ?? '', errorText(error));
   // Starts from the conditions before the attempt, so that a repeated failure does not write the status again.
   return { ...deployment.status, conditions: withCreateFailure(deployment, withPause(deployment, now), message, now) };
 }

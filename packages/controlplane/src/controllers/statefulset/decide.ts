@@ -13,9 +13,16 @@ import { type Action, isBeingDeleted, parallel, parallelByKind, remove, type Ste
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
-import { findRevisionsToPrune, planRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
+import {
+  findRevision,
+  findRevisionsToPrune,
+  nameOfRevision,
+  planRevision,
+  podTemplateOf,
+  revisionLabelOf,
+} from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
+import { isPodAvailable, isPodFinished, isPodRunningAndReady, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { contentOf, revisionActions } from '@kruise/workload-kit/statefulset/history';
@@ -29,7 +36,7 @@ import {
   repair,
   updateCondemnedOwners,
 } from '@kruise/workload-kit/statefulset/member-steps';
-import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
+import { statusOf } from './status.ts';
 
 export type Observed = {
   readonly set: StatefulSet;
@@ -55,9 +62,9 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
     history: history.claimed,
     content: contentOf(set),
     collisionCount: set.status?.collisionCount,
-    find: observed.findRevision,
+    findRevision: observed.findRevision,
   });
-  const current = history.claimed.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? plan.update;
+  const current = findRevision(history.claimed, set.status?.currentRevision) ?? plan.update;
   const state: State = {
     ...observed,
     ...deriveOrdinalState(observed, pods.claimed),
@@ -94,7 +101,7 @@ function pruneRevisionHistory(
   history: readonly ControllerRevision[],
   pods: readonly Pod[],
 ): readonly Step[] {
-  const inUse = new Set([current.metadata.name ?? '', update.metadata.name ?? '', ...pods.map(revisionOf)]);
+  const inUse = new Set([nameOfRevision(current), nameOfRevision(update), ...pods.map(revisionLabelOf)]);
   return parallel(findRevisionsToPrune(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove));
 }
 
@@ -195,7 +202,7 @@ function newPod({ set, current, update }: State, ordinal: number): Pod {
   const notReached = type === 'RollingUpdate' ? (set.status?.currentReplicas ?? 0) : 0;
   const kept = rollingUpdate ? (rollingUpdate.partition ?? 0) : notReached;
   const revision = ordinal < ordinalsOf(set).start + kept ? current : update;
-  return memberOf(set, ordinal, podTemplateOf(revision) ?? template, revision.metadata.name ?? '');
+  return memberOf(set, ordinal, podTemplateOf(revision) ?? template, nameOfRevision(revision));
 }
 
 /** Deletes the Pod with the highest ordinal if all others are healthy, or if it is the first unhealthy one. */
@@ -203,7 +210,7 @@ function scaleInByOne(state: State): PartialPlan {
   const next = state.condemned[0];
   if (!next) return { actions: [], isBlocked: false };
   const firstUnhealthy = state.condemned.findLast(({ pod }) => !isHealthy(pod));
-  const isReadyToDelete = isRunningAndReady(next.pod) && isAvailable(state, next.pod);
+  const isReadyToDelete = isPodRunningAndReady(next.pod) && isAvailable(state, next.pod);
   const mayDelete = !isBeingDeleted(next.pod) && (isReadyToDelete || next === firstUnhealthy);
   return { actions: mayDelete ? [removal(state.set, next.pod)] : [], isBlocked: true };
 }
@@ -219,14 +226,14 @@ function nextToUpdate({ set, wanted, update }: State): Pod | undefined {
   if (type === 'OnDelete') return undefined;
   for (const { pod } of wanted.slice(rollingUpdate?.partition ?? 0).reverse()) {
     if (pod === undefined || isPodFinished(pod) || isBeingDeleted(pod)) return undefined;
-    if (revisionOf(pod) !== update.metadata.name) return pod;
-    if (!isRunningAndReady(pod)) return undefined;
+    if (revisionLabelOf(pod) !== nameOfRevision(update)) return pod;
+    if (!isPodRunningAndReady(pod)) return undefined;
   }
   return undefined;
 }
 
 function isHealthy(pod: Pod): boolean {
-  return isRunningAndReady(pod) && !isBeingDeleted(pod);
+  return isPodRunningAndReady(pod) && !isBeingDeleted(pod);
 }
 
 function isAvailable({ set, now }: State, pod: Pod): boolean {
