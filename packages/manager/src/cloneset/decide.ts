@@ -33,6 +33,7 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { errorText } from '@kruise/values/error-text';
 import { memoizeInReconcile } from '@kruise/values/memoize';
 import type { Instant } from '@kruise/values/time';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
@@ -74,10 +75,8 @@ export function decide(
   refused: RefusedWrites = noRefusals,
 ): Decision<CloneSetStatus> {
   const { cloneSet } = observed;
-  const { state, plan, released, claims } = deriveState(observed, settings, now, refused);
-  const upkeep = [...parallel(released.map(release(cloneSet))), ...claims.actions, ...writeRevision(cloneSet, plan)];
-
-  const counts = statusOf(state, plan.collisionCount);
+  const { state, upkeep, collisionCount = 0 } = deriveState(observed, settings, now, refused);
+  const counts = statusOf(state, collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, counts, now);
   const cleanup = [...pruneRevisionHistory(state), ...preDownloadImages(state)];
   const minIntervalMs = minIntervalMsFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)));
@@ -146,8 +145,9 @@ export function deriveState(
   settings: ManagerSettings,
   now: Instant,
   refused: RefusedWrites = noRefusals,
-) {
-  const { cloneSet, revisions } = observed;
+): DerivedState<State> {
+  const { cloneSet, revisions, nodeLabels, imagePullJobs, findBudget } = observed;
+  const { spec, status } = cloneSet;
   const selector = selectorOf(cloneSet.spec.selector);
   const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
     selector.matches(metadata.labels),
@@ -159,20 +159,9 @@ export function deriveState(
     collisionCount: cloneSet.status?.collisionCount,
     findRevision: observed.findRevision,
   });
-  const permissions = permissionsBy(refused);
-  const parts = { pods: claimed, claims: claims.kept, update: plan.update, permissions };
-  const state = buildState(observed, parts, settings, now);
-  return { state: state, plan, released, claims };
-}
-
-type Parts = Pick<State, 'pods' | 'claims' | 'update' | 'permissions'>;
-
-function buildState(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): State {
-  const { cloneSet, nodeLabels, imagePullJobs, findBudget } = observed;
-  const { spec, status } = cloneSet;
-  const { update } = parts;
-  const known = observed.revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update));
-  const current = findRevision(observed.revisions, status?.currentRevision) ?? update;
+  const { update, collisionCount } = plan;
+  const known = revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update));
+  const current = findRevision(revisions, status?.currentRevision) ?? update;
   const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
   const isUpdated = memoizeInReconcile((pod: Pod) => revisionLabels.isAt(pod, nameOfRevision(update)));
   const chosen = new Set(spec.scaleStrategy?.podsToDelete);
@@ -180,13 +169,16 @@ function buildState(observed: Observed, parts: Parts, settings: ManagerSettings,
     settings,
     now,
     cloneSet,
-    ...parts,
+    pods: claimed,
+    claims: claims.kept,
+    imagePullJobs,
     revisions: [...known, update],
     current,
+    update,
+    permissions: permissionsBy(refused),
     revisionLabels,
     nodeLabels,
-    imagePullJobs,
-    findBudget: findBudget,
+    findBudget,
     isUpdated,
     isUpdatedForScaling: (pod: Pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
@@ -194,7 +186,11 @@ function buildState(observed: Observed, parts: Parts, settings: ManagerSettings,
     isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
     skipsSurge: false,
   };
-  return { ...state, skipsSurge: canSkipSurge(state) };
+  return {
+    state: { ...state, skipsSurge: canSkipSurge(state) },
+    upkeep: [...parallel(released.map(release(cloneSet))), ...claims.actions, ...writeRevision(cloneSet, plan)],
+    collisionCount,
+  };
 }
 
 /** Reports whether all Pods can be updated in place. A Pod that must be recreated is better replaced by a surge Pod. */

@@ -39,7 +39,7 @@ const maxWaves = 100;
 const maxIdleReconciles = 20;
 
 export function planRollout(observed: Observed, settings: ManagerSettings, now: Instant): RolloutPlan {
-  const { state, plan } = deriveState(observed, settings, now);
+  const { state } = deriveState(observed, settings, now);
   const simulation = createSimulation(observed, now);
   const waves: PlannedStep[][] = [[]];
   let idleReconciles = 0;
@@ -55,7 +55,7 @@ export function planRollout(observed: Observed, settings: ManagerSettings, now: 
     if (isSettled) break;
   }
   return {
-    revision: nameOfRevision(plan.update),
+    revision: nameOfRevision(state.update),
     waves: waves.filter((wave) => wave.length > 0).slice(0, maxWaves),
     isComplete: waves.length <= maxWaves,
     blockers: blockersOf(state),

@@ -8,23 +8,22 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/kruise/daemonset';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import { type Action, parallel, parallelByKind, record, type Step } from '@kruise/client/actions';
-import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { claimsOf } from '@kruise/machinery/claims';
 import { revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { placementOf, targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
-import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
 import { backOffKey, reportEndedPods } from '@kruise/workload-kit/daemonset/ended-pods';
-import { historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
+import { claimPods, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
 import { placePods } from '@kruise/workload-kit/daemonset/placement';
 import { isUpdatedBy, type PodPlacer, podsByNode, podsFor } from '@kruise/workload-kit/daemonset/pods';
 import { updateBudget } from '@kruise/workload-kit/daemonset/state';
 import { countNodes } from '@kruise/workload-kit/daemonset/status';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
 import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import type { ManagerSettings } from '../configuration/settings.ts';
@@ -57,39 +56,22 @@ export function decide(
   now: Instant,
   refused: RefusedWrites = noRefusals,
 ): Decided {
-  const { set, candidates, revisions, findRevision } = observed;
+  const { set } = observed;
   const { spec, metadata } = set;
   if (metadata.deletionTimestamp != null) return { actions: [] };
   if (isSame(spec.selector, {})) return refuseToSelectAll(set);
 
-  const selector = selectorOf(spec.selector);
-  const matches = (child: Pod | ControllerRevision) => selector.matches(child.metadata.labels);
-  const revisionClaims = claimsOf(set, revisions, matches);
-  const podClaims = claimsOf(set, candidates, matches);
-  const pods = podClaims.claimed;
-  const history = historyOf(set, revisionClaims.claimed, pods, findRevision);
-  const state = buildState(observed, { pods, ...history, permissions: permissionsBy(refused) }, settings, now);
-
+  const { state, upkeep, collisionCount } = deriveState(observed, settings, now, refused);
   const work = planActions(state);
-  const status = statusOf(state, history.collisionCount);
-  const seconds = [secondsUntilAvailable(pods, state.minReadySeconds, now), ...work.seconds].filter(
-    (each) => each !== undefined,
-  );
+  const status = statusOf(state, collisionCount);
   return {
-    actions: [
-      ...claimActions(set, revisionClaims),
-      ...history.actions,
-      ...claimActions(set, podClaims),
-      ...preDownloadImages(state),
-      ...work.actions,
-      ...pruneRevisionHistory(set, history.old, pods),
-    ],
+    actions: [...upkeep, ...preDownloadImages(state), ...work.actions, ...pruneRevisionHistory(set, state)],
     // Without the revision it is unknown which Pods are updated.
     status: ({ failures }) =>
       failures.some(({ action }) => 'object' in action && action.object.kind === 'ControllerRevision')
         ? set.status
         : status,
-    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...earliestRequeue(secondsUntilAvailable(state.pods, state.minReadySeconds, now), ...work.seconds),
     // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
     // set.
     minIntervalMs: reconcileIntervalFor(observed.nodes.length),
@@ -101,14 +83,16 @@ function refuseToSelectAll(set: DaemonSet): Decided {
   return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
 }
 
-function buildState(
+function deriveState(
   observed: Observed,
-  { pods, hash, current, old, permissions }: Pick<State, 'pods' | 'hash' | 'current' | 'old' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
-): State {
+  refused: RefusedWrites,
+): DerivedState<State> {
   const { set, nodes, imagePullJobs } = observed;
-  return {
+  const { state: claimed, ...rest } = claimPods(set, observed);
+  const { pods, hash, current, old } = claimed;
+  const state: State = {
     set,
     settings,
     nodes,
@@ -118,7 +102,7 @@ function buildState(
     old,
     imagePullJobs,
     revisionLabels: literalLabels,
-    permissions,
+    permissions: permissionsBy(refused),
     byNode: podsByNode(pods),
     placement: placementOf(set.spec.template.spec),
     hasHash: (pod) => revisionLabelOf(pod) === hash,
@@ -129,6 +113,7 @@ function buildState(
     remainingBackOffMs: (node) => observed.remainingBackOffMs(backOffKey(set, node), now),
     now,
   };
+  return { ...rest, state };
 }
 
 type Work = { readonly actions: readonly Step[]; readonly seconds: readonly number[] };

@@ -2,13 +2,7 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
-import { parallel, remove, type Step } from '@kruise/client/actions';
-import {
-  findRevisionsToPrune,
-  nameOfRevision,
-  podTemplateOf,
-  revisionLabelOf,
-} from '@kruise/machinery/controller-revision';
+import { nameOfRevision, podTemplateOf, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import type { Instant } from '@kruise/values/time';
 import { memberOf } from '@kruise/workload-kit/statefulset/identity';
 import type { ManagerSettings } from '../configuration/settings.ts';
@@ -16,13 +10,7 @@ import { isAllHooked, lifecycleStateOf, stateMetadata } from '../workload/lifecy
 import { shortHash } from '../workload/revision/pod-revision.ts';
 import { partitionOf } from './numbers.ts';
 import { startOrdinalOf } from './ordinals.ts';
-import type { Slot, State } from './state.ts';
-
-/** Prunes revisions that neither the set nor a Pod uses, beyond the history limit. */
-export function pruneRevisionHistory({ set, pods, revisions, current, update }: State): readonly Step[] {
-  const inUse = new Set([nameOfRevision(current), nameOfRevision(update), ...pods.map(revisionLabelOf)]);
-  return parallel(findRevisionsToPrune(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove));
-}
+import type { Slot } from './state.ts';
 
 /** Input of new Pods. */
 export type Blueprints = {

@@ -38,7 +38,7 @@ export function rollOut(state: State): Rollout {
   const mayDisrupt = (slot: Slot) => unavailable.size < limit || unavailable.has(slot);
   const actions: Action[] = [];
   const outgoing = new Set<Pod>();
-  const seconds: number[] = [];
+  const seconds: (number | undefined)[] = [];
   let fault: string | undefined;
 
   const chosen = new Set<Slot>();
@@ -76,12 +76,12 @@ export function rollOut(state: State): Rollout {
     if (step.fault !== undefined) break;
     actions.push(...step.actions);
     if (step.leavesRevision) outgoing.add(slot.pod);
-    if (step.requeueAfterSeconds !== undefined) seconds.push(step.requeueAfterSeconds);
+    seconds.push(step.requeueAfterSeconds);
   }
   return {
     actions,
     outgoing,
-    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...earliestRequeue(...seconds),
     ...(fault === undefined ? {} : { fault }),
   };
 }

@@ -2,6 +2,8 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import { create, parallel, patch, remove, type Step, update } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import { claimsOf } from '@kruise/machinery/claims';
 import {
   compareRevisions,
   nextRevisionNumber,
@@ -10,12 +12,14 @@ import {
   revisionLabelOf,
 } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
+import { type LabelSelector, selectorOf } from '@kruise/machinery/label-selector';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { templateHash } from '@kruise/machinery/template-hash';
+import type { DerivedState } from '../derived-state.ts';
 import type { NodeSet } from './state.ts';
 
 /** Revision history of a DaemonSet. */
-export type History = {
+type History = {
   /** Template hash label of Pods at the current revision. */
   readonly hash: string;
   /** Revision of the current template. */
@@ -27,8 +31,37 @@ export type History = {
   readonly collisionCount: number | undefined;
 };
 
+/** Pods that a set controls, including those that it adopts, and its history. */
+export type ClaimedPods = Pick<History, 'hash' | 'current' | 'old'> & { readonly pods: readonly Pod[] };
+
+/** Pods and revisions that a set controls or may adopt. */
+export type PodCandidates = {
+  readonly candidates: readonly Pod[];
+  readonly revisions: readonly ControllerRevision[];
+  /** Finds a revision by name in the namespace of the set, regardless of its owner. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+};
+
+/** Claims the Pods and revisions of a set, and finds or creates the revision of its template. */
+export function claimPods(
+  set: NodeSet & { readonly spec?: { readonly selector?: LabelSelector } },
+  { candidates, revisions, findRevision }: PodCandidates,
+): DerivedState<ClaimedPods> {
+  const selector = selectorOf(set.spec?.selector);
+  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
+  const revisionClaims = claimsOf(set, revisions, matches);
+  const podClaims = claimsOf(set, candidates, matches);
+  const pods = podClaims.claimed;
+  const { hash, current, old, actions, collisionCount } = historyOf(set, revisionClaims.claimed, pods, findRevision);
+  return {
+    state: { pods, hash, current, old },
+    upkeep: [...claimActions(set, revisionClaims), ...actions, ...claimActions(set, podClaims)],
+    collisionCount,
+  };
+}
+
 /** Finds the revision of the current template, or creates one. */
-export function historyOf(
+function historyOf(
   set: NodeSet,
   revisions: readonly ControllerRevision[],
   pods: readonly Pod[],
@@ -113,11 +146,7 @@ function merge(kept: ControllerRevision, others: readonly ControllerRevision[], 
 }
 
 /** Deletes the oldest revisions above the history limit that no Pod uses. */
-export function pruneRevisionHistory(
-  set: NodeSet,
-  old: readonly ControllerRevision[],
-  pods: readonly Pod[],
-): readonly Step[] {
+export function pruneRevisionHistory(set: NodeSet, { old, pods }: Pick<ClaimedPods, 'old' | 'pods'>): readonly Step[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];
   const live = new Set(pods.map(revisionLabelOf));

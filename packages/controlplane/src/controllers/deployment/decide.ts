@@ -24,6 +24,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import {
   activeOf,
   allOf,
@@ -135,9 +136,9 @@ function withNewSet({ findReplicaSet }: Observed, state: State, now: Instant): S
   const { deployment, sets } = state;
   const { newSet, oldSets } = sets;
   if (newSet) return { ...state, sets: { newSet, oldSets } };
-  const facts = { revision: nextRevision(oldSets), replicas: roomForNewSet(deployment, 0, totalOf(oldSets)) };
+  const parts = { revision: nextRevision(oldSets), replicas: roomForNewSet(deployment, 0, totalOf(oldSets)) };
   for (let { collisionCount } = state; ; collisionCount = (collisionCount ?? 0) + 1) {
-    const created = replicaSetFor(deployment, { ...facts, collisionCount });
+    const created = replicaSetFor(deployment, { ...parts, collisionCount });
     const name = created.metadata.name ?? '';
     // A ReplicaSet with this name and the same template would already have been found, so this one is a hash collision.
     if (findReplicaSet(name)) continue;
@@ -197,10 +198,9 @@ function rollout(state: State, step: readonly Resize[], now: Instant): Decided {
 function reportRollout(state: State, actions: readonly Step[], now: Instant): Decided {
   const { deployment, sets, conditions } = state;
   const status = rolloutStatus(deployment, sets, conditions, now);
-  const requeueAfterSeconds = secondsUntilDeadline(deployment, status, now);
   return {
     ...withStatus(state, actions, status, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    ...earliestRequeue(secondsUntilDeadline(deployment, status, now)),
   };
 }
 

@@ -9,6 +9,7 @@ import { rankByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodActive, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
 import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { statusOf } from './status.ts';
@@ -32,13 +33,12 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
   const pods = claims.claimed;
   const claiming = claimActions(set, claims);
   const scaling = set.metadata.deletionTimestamp == null ? scale(set, pods, siblings, now) : [];
-  const requeueAfterSeconds = secondsUntilAvailable(pods, set.spec?.minReadySeconds ?? 0, now);
   return {
     actions: [...claiming, ...scaling],
     // With an invalid selector the Pods are unknown, so no status is reported.
     status: ({ failures }) =>
       failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    ...earliestRequeue(secondsUntilAvailable(pods, set.spec?.minReadySeconds ?? 0, now)),
     // Creations and deletions already wait for their expectations.
     minIntervalMs: scaling.length > 0 ? 0 : reconcileIntervalFor(pods.length),
   };

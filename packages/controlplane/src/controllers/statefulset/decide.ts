@@ -9,23 +9,15 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, isBeingDeleted, parallel, parallelByKind, remove, type Step } from '@kruise/client/actions';
-import { claimActions } from '@kruise/client/adoption';
+import { type Action, isBeingDeleted, parallelByKind } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { claimsOf } from '@kruise/machinery/claims';
-import {
-  findRevision,
-  findRevisionsToPrune,
-  nameOfRevision,
-  planRevision,
-  podTemplateOf,
-  revisionLabelOf,
-} from '@kruise/machinery/controller-revision';
-import { selectorOf } from '@kruise/machinery/label-selector';
+import { nameOfRevision, podTemplateOf, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { isPodAvailable, isPodFinished, isPodRunningAndReady, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/workload-kit/reconcile-interval';
-import { contentOf, revisionActions } from '@kruise/workload-kit/statefulset/history';
+import { type ClaimedMembers, claimMembers, pruneRevisionHistory } from '@kruise/workload-kit/statefulset/history';
 import { memberOf, ordinalOf, ordinalsOf } from '@kruise/workload-kit/statefulset/identity';
 import {
   creation,
@@ -52,39 +44,12 @@ export type Observed = {
 
 export function decide(observed: Observed, now: Instant): Decision<StatefulSetStatus> {
   const { set } = observed;
-  const selector = selectorOf(set.spec?.selector);
-  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
-  const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
-  // A revision whose labels were removed is ignored, not released.
-  const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
-
-  const plan = planRevision(set, {
-    history: history.claimed,
-    content: contentOf(set),
-    collisionCount: set.status?.collisionCount,
-    findRevision: observed.findRevision,
-  });
-  const current = findRevision(history.claimed, set.status?.currentRevision) ?? plan.update;
-  const state: State = {
-    ...observed,
-    ...deriveOrdinalState(observed, pods.claimed),
-    current,
-    update: plan.update,
-    now,
-  };
+  const { state, upkeep, collisionCount } = deriveState(observed, now);
   const { actions, updateVictim } = isBeingDeleted(set) ? nothing : planActions(state);
-
-  const requeueAfterSeconds = secondsUntilAvailable(pods.claimed, set.spec?.minReadySeconds ?? 0, now);
   return {
-    actions: [
-      ...claimActions(set, history),
-      ...claimActions(set, pods),
-      ...revisionActions(plan),
-      ...parallelByKind(actions),
-      ...pruneRevisionHistory(state, history.claimed, pods.claimed),
-    ],
-    status: statusOf({ ...state, pods: pods.claimed, collisionCount: plan.collisionCount, updateVictim }, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    actions: [...upkeep, ...parallelByKind(actions), ...pruneRevisionHistory(set, state)],
+    status: statusOf({ ...state, collisionCount: collisionCount ?? 0, updateVictim }, now),
+    ...earliestRequeue(secondsUntilAvailable(state.pods, set.spec?.minReadySeconds ?? 0, now)),
     minIntervalMs: minIntervalAfter(state, actions),
   };
 }
@@ -95,16 +60,6 @@ function minIntervalAfter({ wanted, condemned, now }: State, actions: readonly A
   return Math.max(intervalMs, shortLivedPodIntervalFor(present, now));
 }
 
-/** Deletes revisions that neither the set nor a Pod uses, above the revision history limit. */
-function pruneRevisionHistory(
-  { set, current, update }: State,
-  history: readonly ControllerRevision[],
-  pods: readonly Pod[],
-): readonly Step[] {
-  const inUse = new Set([nameOfRevision(current), nameOfRevision(update), ...pods.map(revisionLabelOf)]);
-  return parallel(findRevisionsToPrune(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove));
-}
-
 /** Desired ordinals with their Pods, and Pods with other ordinals. */
 type OrdinalState = {
   /** In ascending order. */
@@ -113,8 +68,16 @@ type OrdinalState = {
   readonly condemned: readonly Member[];
 };
 
-type State = Observed &
-  OrdinalState & { readonly current: ControllerRevision; readonly update: ControllerRevision; readonly now: Instant };
+/** State of one StatefulSet reconcile. */
+type State = Pick<Observed, 'set' | 'findClaim' | 'findPod'> &
+  ClaimedMembers &
+  OrdinalState & { readonly now: Instant };
+
+function deriveState(observed: Observed, now: Instant): DerivedState<State> {
+  const { set, findClaim, findPod } = observed;
+  const { state, ...rest } = claimMembers(set, observed);
+  return { ...rest, state: { set, findClaim, findPod, now, ...state, ...deriveOrdinalState(observed, state.pods) } };
+}
 
 function deriveOrdinalState({ set, findClaim }: Observed, pods: readonly Pod[]): OrdinalState {
   const { start, count } = ordinalsOf(set);
