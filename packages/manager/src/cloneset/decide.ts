@@ -35,6 +35,7 @@ import { memoizeInReconcile } from '@kruise/values/memoize';
 import type { Instant } from '@kruise/values/time';
 import type { DerivedState } from '@kruise/workload-kit/derived-state';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
+import { type ReconcileInterval, reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
@@ -79,7 +80,8 @@ export function decide(
   const counts = statusOf(state, collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, counts, now);
   const cleanup = [...pruneRevisionHistory(state), ...preDownloadImages(state)];
-  const minIntervalMs = minIntervalMsFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)));
+  // Missing Pods count as well: every reconcile builds them again, though none of them may be admitted.
+  const minIntervalMs = reconcileIntervalFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)), interval);
   if (isBeingDeleted(cloneSet)) return { actions: [...upkeep, ...cleanup], status, minIntervalMs };
 
   const scaling = scale(state);
@@ -106,17 +108,10 @@ export function decide(
 }
 
 /**
- * Returns the minimum interval between two reconciles. A reconcile visits every Pod, which takes about ten microseconds
- * each, and thousands of Pods that start or stop change many times a second. The interval is the cost of five
- * reconciles, so that one reconcile covers many changes. Missing Pods count as well: every reconcile builds them again,
- * though none of them may be admitted.
+ * A reconcile visits every Pod, which takes about ten microseconds each, and thousands of Pods that start or stop change
+ * many times a second. The interval is the cost of five reconciles, so that one reconcile covers many changes.
  */
-function minIntervalMsFor(podCount: number): number {
-  return Math.min(Math.floor(podCount / podsPerIntervalMs), maxIntervalMs);
-}
-
-const podsPerIntervalMs = 20;
-const maxIntervalMs = 400;
+const interval: ReconcileInterval = { from: 0, objectsPerMs: 20, maxMs: 400 };
 
 /**
  * Writes the status under a new spec before any Pod is changed. A client that sees a Pod change must not read a

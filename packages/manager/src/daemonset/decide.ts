@@ -7,7 +7,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/kruise/daemonset';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
-import { type Action, parallel, parallelByKind, record, type Step } from '@kruise/client/actions';
+import { type Action, parallel, parallelByKind, type Step } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { revisionLabelOf } from '@kruise/machinery/controller-revision';
@@ -24,7 +24,7 @@ import { updateBudget } from '@kruise/workload-kit/daemonset/state';
 import { countNodes } from '@kruise/workload-kit/daemonset/status';
 import type { DerivedState } from '@kruise/workload-kit/derived-state';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
-import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
+import { createPod, deletePod, recordSelectingAll } from '@kruise/workload-kit/pod-control';
 import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
@@ -59,7 +59,7 @@ export function decide(
   const { set } = observed;
   const { spec, metadata } = set;
   if (metadata.deletionTimestamp != null) return { actions: [] };
-  if (isSame(spec.selector, {})) return refuseToSelectAll(set);
+  if (isSame(spec.selector, {})) return { actions: [recordSelectingAll(set, 'DaemonSet')] };
 
   const { state, upkeep, collisionCount } = deriveState(observed, settings, now, refused);
   const work = planActions(state);
@@ -76,11 +76,6 @@ export function decide(
     // set.
     minIntervalMs: reconcileIntervalFor(observed.nodes.length),
   };
-}
-
-function refuseToSelectAll(set: DaemonSet): Decided {
-  const message = 'This DaemonSet is selecting all pods. A non-empty selector is required.';
-  return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
 }
 
 function deriveState(

@@ -18,6 +18,7 @@ import {
 import type { Decision } from '@kruise/client/controller';
 import { intValue } from '@kruise/values/int-or-string';
 import { type Instant, parseTime } from '@kruise/values/time';
+import { type ReconcileInterval, reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { addImage } from './add-image.ts';
 import { claimSecrets, releaseSecrets } from './secrets.ts';
 import { deriveState, statusOf } from './status.ts';
@@ -63,7 +64,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
     actions: [...finalizerActions, ...secrets.actions, ...parallel(imageActions)],
     status,
     ...untilDeadline(job, status, now),
-    minIntervalMs: minIntervalMsFor(nodeImages.length),
+    minIntervalMs: reconcileIntervalFor(nodeImages.length, interval),
   };
 }
 
@@ -83,10 +84,8 @@ function finalize(observed: Observed, settings: Settings): Decision<ImagePullJob
     : { actions: [removeFinalizer(job, imagePullJobFinalizer)] };
 }
 
-/** Returns the minimum interval between two reconciles: a job handles the reports of many nodes in one reconcile. */
-function minIntervalMsFor(nodes: number): number {
-  return Math.floor(nodes / 20);
-}
+/** A job handles the reports of many nodes in one reconcile. */
+const interval: ReconcileInterval = { from: 0, objectsPerMs: 20 };
 
 /** Releases the Secrets when no more pulls are needed, and removes the finalizer. */
 function releaseJob(observed: Observed, settings: Settings): readonly Step[] {

@@ -1,36 +1,29 @@
-import { asOptional, parallel, remove, type Step } from '@kruise/client/actions';
+import type { Step } from '@kruise/client/actions';
 import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { annotatedStrategy, minUpdatedReadyPods } from '../workload/pre-download/annotations.ts';
-import {
-  ignorePreDownload,
-  isPreDownloadSettled,
-  minimumReplicas,
-  preDownload,
-} from '../workload/pre-download/pre-download.ts';
+import { minimumReplicas, preDownloadRollout } from '../workload/pre-download/pre-download.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
 import type { State } from './state.ts';
 
-/** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
+/** Pre-downloads the images of the update revision. */
 export function preDownloadImages(state: State): readonly Step[] {
   const { set, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOfRevision(current) === nameOfRevision(update))
-    return parallel(imagePullJobs.map((job) => asOptional(remove(job))));
-  if (isPreDownloadSettled(update)) return [];
-  // Ready Pods at the update revision show that its images work.
   const { status, metadata } = set;
   const ready = status?.updateRevision === nameOfRevision(update) ? (status.updatedReadyReplicas ?? 0) : 0;
-  if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
-  if (!isWorthwhile(state)) return [ignorePreDownload(update)];
-  return preDownload({
+  return preDownloadRollout({
     workload: set,
     owner: set,
     selector: set.spec.selector,
     from: [current],
     to: update,
     strategy: annotatedStrategy(metadata.annotations),
+    jobs: imagePullJobs,
+    isRolledOut: nameOfRevision(current) === nameOfRevision(update),
+    isDue: () => ready >= minUpdatedReadyPods(metadata.annotations, replicasOf(set)),
+    isWorthwhile: () => isWorthwhile(state),
   });
 }
 

@@ -7,6 +7,7 @@ import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { isPodRunningAndReady } from '@kruise/machinery/pods';
 import { formatTime, type Instant } from '@kruise/values/time';
+import { presentCount } from '../workload/present-count.ts';
 import { volumeClaimsOf } from './resize.ts';
 import { isAvailable, type State } from './state.ts';
 
@@ -34,19 +35,14 @@ export function statusOf(
     availableReplicas: ready.filter(available).length,
     currentReplicas: isComplete ? updatedReplicas : staying.filter(isAt(current)).length,
     updatedReplicas,
-    ...present('updatedReadyReplicas', updatedReady.length),
-    ...present('updatedAvailableReplicas', updatedReady.filter(available).length),
+    ...presentCount('updatedReadyReplicas', updatedReady.length),
+    ...presentCount('updatedAvailableReplicas', updatedReady.filter(available).length),
     currentRevision: nameOfRevision(isComplete ? update : current),
     updateRevision: nameOfRevision(update),
     collisionCount,
     labelSelector: formatLabelSelector(spec.selector),
     ...(volumeClaims.length > 0 ? { volumeClaims } : {}),
   };
-}
-
-/** Omits a number that is zero. */
-function present<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
-  return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
 /**

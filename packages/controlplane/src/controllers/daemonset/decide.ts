@@ -3,7 +3,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
-import { parallel, record, type Step } from '@kruise/client/actions';
+import { parallel, type Step } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { placementOf } from '@kruise/machinery/daemon-pods';
@@ -19,7 +19,7 @@ import { type State, updateBudget } from '@kruise/workload-kit/daemonset/state';
 import { statusOf } from '@kruise/workload-kit/daemonset/status';
 import type { DerivedState } from '@kruise/workload-kit/derived-state';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
-import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
+import { createPod, deletePod, recordSelectingAll } from '@kruise/workload-kit/pod-control';
 import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 
 export type Observed = {
@@ -46,7 +46,7 @@ const burst = 250;
 export function decide(observed: Observed, now: Instant): Decided {
   const { set, nodes } = observed;
   const { spec, metadata } = set;
-  if (isSame(spec?.selector, {})) return refuseToSelectAll(set);
+  if (isSame(spec?.selector, {})) return { actions: [recordSelectingAll(set, 'daemon set')] };
   // The garbage collector deletes the revisions now, and without revisions the status cannot be computed.
   if (metadata.deletionTimestamp != null) return { actions: [] };
 
@@ -99,11 +99,6 @@ function deriveState(observed: Observed, now: Instant): DerivedState<DaemonSetSt
     now,
   };
   return { ...rest, state };
-}
-
-function refuseToSelectAll(set: DaemonSet): Decided {
-  const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
-  return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
 }
 
 /** Deletes come before creates: a failed create must not block the deletion of unwanted Pods. */

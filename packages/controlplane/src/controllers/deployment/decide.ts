@@ -5,16 +5,7 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import {
-  type Action,
-  create,
-  parallel,
-  record,
-  remove,
-  type Step,
-  update,
-  withOutcomeEvents,
-} from '@kruise/client/actions';
+import { type Action, create, parallel, remove, type Step, update, withOutcomeEvents } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { isNamespaceTerminating, type Outcome } from '@kruise/client/execute';
@@ -25,6 +16,7 @@ import { isPodFinished } from '@kruise/machinery/pods';
 import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
+import { recordSelectingAll } from '@kruise/workload-kit/pod-control';
 import {
   activeOf,
   allOf,
@@ -87,10 +79,9 @@ export function decide(observed: Observed, now: Instant): Decided {
 }
 
 function refuseToSelectAll(deployment: Deployment): Decided {
-  const message = 'This deployment is selecting all pods. A non-empty selector is required.';
   const { generation } = deployment.metadata;
   return {
-    actions: [record({ about: deployment, type: 'Warning', reason: 'SelectingAll', message })],
+    actions: [recordSelectingAll(deployment, 'deployment')],
     status: { ...deployment.status, ...(generation === undefined ? {} : { observedGeneration: generation }) },
   };
 }
