@@ -122,7 +122,7 @@ export type OutcomeEvents = {
   readonly failed?: { readonly type?: NewEvent['type']; readonly reason: string; readonly message: string };
 };
 
-/** Returns an action that creates an object: `pods.map(create)`. */
+/** Returns an action that creates an object: `parallel(pods.map(create))`. */
 export function create(object: KubernetesObject): CreateAction {
   return { type: 'create', object };
 }
@@ -142,7 +142,7 @@ export function apply(object: KubernetesObject): ApplyAction {
   return { type: 'apply', object };
 }
 
-/** Returns an action that deletes exactly this object, not a later one with the same name: `pods.map(remove)`. */
+/** Returns an action that deletes exactly this object, not a later one with the same name. */
 export function remove(object: KubernetesObject): RemoveAction {
   return { type: 'remove', object };
 }
@@ -228,7 +228,7 @@ export function asOptional<A extends ObjectAction>(action: A): A {
   return { ...action, isOptional: true };
 }
 
-/** Marks an action whose failure does not stop the actions after it: `copies.map(create).map(asIndependent)`. */
+/** Marks an action whose failure does not stop the actions after it. */
 export function asIndependent<A extends ObjectAction>(action: A): A {
   return { ...action, isIndependent: true };
 }

@@ -53,7 +53,7 @@ export function decide(
     actions: [
       ...upkeep,
       ...preDownloadImages(state),
-      // In order of the ordinals; without a common order, Pods are created, patched and deleted concurrently.
+      // In order of the ordinals; the writes of one type to several Pods or PVCs run concurrently.
       ...parallelByKind(work.actions),
       ...pruneRevisionHistory(set, state),
     ],

@@ -132,7 +132,7 @@ function maintainInParallel(state: State): PartialPlan {
     if (pod === undefined || isPodFinished(pod) || isPending(pod)) return repairMember(state, ordinal, pod);
     return repair(memberAt(state, ordinal, pod));
   });
-  // `parallelByKind` executes the creations concurrently.
+  // All PVCs come first, so that `parallelByKind` can group the creations of PVCs and those of Pods.
   return { actions: [...steps.flatMap(({ claims }) => claims), ...steps.flatMap(({ pod }) => pod)], isBlocked: false };
 }
 
