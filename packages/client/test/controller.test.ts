@@ -10,6 +10,7 @@ import {
   create,
   hasFinalizer,
   isBeingDeleted,
+  parallel,
   patch,
   remove,
   removeFinalizer,
@@ -51,8 +52,8 @@ function decide({ set, members }: Observed, now: Instant): Decision<Service['sta
   const surplus = members.slice(wantedOf(set));
   return {
     actions: [
-      ...Array.from({ length: missing }, () => withOutcomeEvents(create(memberOf(set)), announcement(set))),
-      ...surplus.map(remove),
+      ...parallel(Array.from({ length: missing }, () => withOutcomeEvents(create(memberOf(set)), announcement(set)))),
+      ...parallel(surplus.map(remove)),
     ],
     status: { ...set.status, conditions: withCondition(set.status?.conditions, counted(members), now) },
   };

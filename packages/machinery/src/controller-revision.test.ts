@@ -160,7 +160,12 @@ const plans = [
 ];
 for (const { name, history, image, change, number } of plans) {
   test(`a plan ${name}`, () => {
-    const plan = planRevision(owner, { history, content: content(image), collisionCount: undefined, find: none });
+    const plan = planRevision(owner, {
+      history,
+      content: content(image),
+      collisionCount: undefined,
+      findRevision: none,
+    });
     assert.deepEqual([plan.change, plan.update.revision, plan.collisionCount], [change, number, 0]);
     assert.equal(plan.update.metadata.name, revisionOf(image, 0).metadata.name);
   });
@@ -168,8 +173,8 @@ for (const { name, history, image, change, number } of plans) {
 
 test('a name taken by other data counts as a collision and leads to another name', () => {
   const { name } = revisionOf('a', 1).metadata;
-  const find = (asked: string) => (asked === name ? { ...revisionOf('b', 1), metadata: { name } } : undefined);
-  const plan = planRevision(owner, { history: [], content: content('a'), collisionCount: 0, find });
+  const findRevision = (asked: string) => (asked === name ? { ...revisionOf('b', 1), metadata: { name } } : undefined);
+  const plan = planRevision(owner, { history: [], content: content('a'), collisionCount: 0, findRevision });
   assert.equal(plan.collisionCount, 1);
   assert.equal(plan.change, 'create');
   assert.equal(plan.update.metadata.name, `web-${hashOfData(content('a').data, 1)}`);
@@ -178,13 +183,18 @@ test('a name taken by other data counts as a collision and leads to another name
 
 test('a revision with the same name and data is taken as it is', () => {
   const occupant = revisionOf('a', 5);
-  const plan = planRevision(owner, { history: [], content: content('a'), collisionCount: 0, find: () => occupant });
+  const plan = planRevision(owner, {
+    history: [],
+    content: content('a'),
+    collisionCount: 0,
+    findRevision: () => occupant,
+  });
   assert.deepEqual(plan, { update: occupant, change: 'none', collisionCount: 0 });
 });
 
 test('a terminating workload creates no revision', () => {
   const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-  const plan = planRevision(leaving, { history: [], content: content('a'), collisionCount: 0, find: none });
+  const plan = planRevision(leaving, { history: [], content: content('a'), collisionCount: 0, findRevision: none });
   assert.equal(plan.change, 'none');
 });
 
@@ -196,7 +206,7 @@ test('a plan that was carried out leaves nothing to plan', () => {
   fc.assert(
     fc.property(world, ({ history: images, image }) => {
       const history = images.map((each, index) => revisionOf(each, index + 1));
-      const input = { content: content(image), collisionCount: 0, find: none };
+      const input = { content: content(image), collisionCount: 0, findRevision: none };
       const { update } = planRevision(owner, { ...input, history });
       const others = history.filter(({ metadata }) => metadata.name !== update.metadata.name);
       const again = planRevision(owner, { ...input, history: [...others, update] });

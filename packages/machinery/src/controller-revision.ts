@@ -8,6 +8,7 @@ import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-temp
 import { codecOf } from '@kruise/schema/codec';
 import { stringifySorted } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { parseTime } from '@kruise/values/time';
 import { revisionHash, revisionName } from './hash.ts';
 import { isObject, type JsonObject } from './json-value.ts';
@@ -29,21 +30,15 @@ export type RevisionContent = {
 };
 
 const templates = codecOf(podTemplateSpec);
-const dataOfTemplates = new WeakMap<PodTemplateSpec, JsonObject>();
 
 /**
  * Returns the data of a revision: a strategic merge patch of the workload that replaces the Pod template. Except for
  * defaults, templates that are equal in Go have the same data.
  */
-export function podTemplateData(template: PodTemplateSpec): JsonObject {
-  let data = dataOfTemplates.get(template);
-  if (!data) {
-    const replacement = { ...templates.canonical(template), $patch: 'replace' };
-    data = toGoOrder({ spec: { template: replacement } });
-    dataOfTemplates.set(template, data);
-  }
-  return data;
-}
+export const podTemplateData = memoizeByObject((template: PodTemplateSpec): JsonObject => {
+  const replacement = { ...templates.canonical(template), $patch: 'replace' };
+  return toGoOrder({ spec: { template: replacement } });
+});
 
 /** Returns a value as Go's untyped JSON encodes it: with sorted keys and all numbers as floats. */
 export function toGoOrder(value: JsonObject): JsonObject {
@@ -51,33 +46,24 @@ export function toGoOrder(value: JsonObject): JsonObject {
   return JSON.parse(stringifySorted(value)) as JsonObject;
 }
 
-const templatesOfData = new WeakMap<JsonObject, PodTemplateSpec>();
-
 /** Returns the Pod template of a revision, if its data contains one; the same object each time. */
 export function podTemplateOf({ data }: Pick<ControllerRevision, 'data'>): PodTemplateSpec | undefined {
-  if (!isObject(data)) return undefined;
-  const known = templatesOfData.get(data);
-  if (known) return known;
+  return isObject(data) ? templateOfData(data) : undefined;
+}
+
+const templateOfData = memoizeByObject((data: JsonObject): PodTemplateSpec | undefined => {
   const template = isObject(data.spec) ? data.spec.template : undefined;
   if (!isObject(template)) return undefined;
   const { $patch: _, ...fields } = template;
-  const restored = templates.fromJson(fields);
-  templatesOfData.set(data, restored);
-  return restored;
-}
-
-const texts = new WeakMap<object, string>();
+  return templates.fromJson(fields);
+});
 
 /** Returns the text by which the data of revisions is hashed and compared. */
 function dataText(data: ControllerRevision['data']): string {
-  if (!isObject(data)) return '';
-  let text = texts.get(data);
-  if (text === undefined) {
-    text = stringifySorted(data);
-    texts.set(data, text);
-  }
-  return text;
+  return isObject(data) ? sortedText(data) : '';
 }
+
+const sortedText = memoizeByObject((data: JsonObject) => stringifySorted(data));
 
 /** Returns the hash of the data of a revision. */
 export function hashOfData(data: JsonObject, collisionCount = 0): string {
@@ -157,7 +143,7 @@ export type RevisionInput = {
   /** Collision count of the status. */
   readonly collisionCount: number | undefined;
   /** Finds a revision by name in the namespace of the workload, regardless of its owner. */
-  readonly find: (name: string) => ControllerRevision | undefined;
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
 };
 
 /**
@@ -166,7 +152,7 @@ export type RevisionInput = {
  */
 export function planRevision(
   owner: Owner & { readonly metadata: { readonly namespace?: string; readonly deletionTimestamp?: string | null } },
-  { history, content, collisionCount = 0, find }: RevisionInput,
+  { history, content, collisionCount = 0, findRevision }: RevisionInput,
 ): RevisionPlan {
   const revision = nextRevisionNumber(history);
   const wanted = newRevision(owner, content, { revision, collisionCount });
@@ -177,12 +163,30 @@ export function planRevision(
 
   for (let count = collisionCount; ; count++) {
     const update = newRevision(owner, content, { revision, collisionCount: count });
-    const occupant = find(update.metadata.name ?? '');
+    const occupant = findRevision(update.metadata.name ?? '');
     // A revision of a terminating workload would be deleted by the garbage collector and created again, forever.
     const change = owner.metadata.deletionTimestamp == null ? 'create' : 'none';
     if (!occupant) return { update, change, collisionCount: count };
     if (isSameRevision(occupant, update)) return { update: occupant, change: 'none', collisionCount: count };
   }
+}
+
+/** Returns the name of a revision. */
+export function nameOfRevision({ metadata }: ControllerRevision): string {
+  return metadata.name ?? '';
+}
+
+/** Returns the revision label of a Pod; empty if there is none. */
+export function revisionLabelOf({ metadata }: Pick<ControllerRevision, 'metadata'>): string {
+  return metadata.labels?.[podRevisionLabel] ?? '';
+}
+
+/** Finds a revision by name. */
+export function findRevision(
+  revisions: readonly ControllerRevision[],
+  name: string | undefined,
+): ControllerRevision | undefined {
+  return revisions.find((revision) => nameOfRevision(revision) === name);
 }
 
 /** Returns the revisions to prune: the oldest unused ones beyond the history limit. */

@@ -18,6 +18,11 @@ export function isPodReady({ status }: Pod): boolean {
   return findCondition(status?.conditions, 'Ready')?.status === 'True';
 }
 
+/** Reports whether a Pod is running and its Ready condition is true. */
+export function isPodRunningAndReady(pod: Pod): boolean {
+  return pod.status?.phase === 'Running' && isPodReady(pod);
+}
+
 /** Returns the time at which a ready Pod became ready, if it is known. */
 export function readySince({ status }: Pod): Instant | undefined {
   const ready = findCondition(status?.conditions, 'Ready');

@@ -1,6 +1,7 @@
 /** Hash of a Pod template, which names the ReplicaSets of a Deployment and the revisions of a DaemonSet. */
 import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
 import { goDump } from '@kruise/schema/codec/go-dump';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { fnv1a, safeEncode } from './hash.ts';
 
 /** Label with the hash on a ReplicaSet, on its Pods and in its selector. */
@@ -8,8 +9,8 @@ export const templateHashLabel = 'pod-template-hash';
 
 const utf8 = new TextEncoder();
 
-/** Templates are immutable, and a controller hashes the same template for every name that it tries. */
-const dumpHashes = new WeakMap<PodTemplateSpec, number>();
+/** A controller hashes the same template for every name that it tries. */
+const dumpHash = memoizeByObject((template: PodTemplateSpec) => fnv1a(utf8.encode(goDump(podTemplateSpec, template))));
 
 /**
  * Returns the hash of a template in characters that are safe in a name. It is identical bit by bit to that of
@@ -21,11 +22,7 @@ const dumpHashes = new WeakMap<PodTemplateSpec, number>();
  * ```
  */
 export function templateHash(template: PodTemplateSpec = noTemplate, collisionCount?: number): string {
-  let hash = dumpHashes.get(template);
-  if (hash === undefined) {
-    hash = fnv1a(utf8.encode(goDump(podTemplateSpec, template)));
-    dumpHashes.set(template, hash);
-  }
+  const hash = dumpHash(template);
   return safeEncode(String(collisionCount === undefined ? hash : fnv1a(littleEndian(collisionCount), hash)));
 }
 

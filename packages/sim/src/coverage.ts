@@ -1,4 +1,5 @@
 /** Coverage of a simulation: which objects each controller reconciled, and which actions it decided. */
+import { flattenSteps } from '@kruise/client/actions';
 import type { Controller, Decision, Runnable } from '@kruise/client/controller';
 
 /** Number of occurrences by name. */
@@ -13,7 +14,7 @@ export function countActions(reached: Coverage) {
     if (!('evaluate' in controller)) return controller;
     const { name } = controller;
     const note = ({ actions, status, requeueAfterSeconds }: Decision) => {
-      for (const action of actions) {
+      for (const action of flattenSteps(actions)) {
         if (action.type === 'record' || action.type === 'effect') count(`${name}: ${action.type}`);
         else count(`${name}: ${action.type} ${action.object.kind}`);
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoize } from './memoize.ts';
+import { memoize, memoizeByObject, memoizeInReconcile } from './memoize.ts';
 
 function counted() {
   let count = 0;
@@ -44,4 +44,27 @@ test('failures are not memoized', () => {
   assert.throws(() => of('a'));
   isBroken = false;
   assert.equal(of('a'), 'a');
+});
+
+for (const [name, memoizer] of [
+  ['memoizeByObject', memoizeByObject],
+  ['memoizeInReconcile', memoizeInReconcile],
+] as const) {
+  test(`${name} computes once for each object, not for equal objects`, () => {
+    let calls = 0;
+    const sizeOf = memoizer((object: { readonly list: readonly number[] }) => {
+      calls++;
+      return object.list.length;
+    });
+    const object = { list: [1, 2] };
+    assert.deepEqual([sizeOf(object), sizeOf(object), sizeOf({ list: [1, 2] })], [2, 2, 2]);
+    assert.equal(calls, 2);
+  });
+}
+
+test('memoizeByObject keeps the result undefined', () => {
+  let calls = 0;
+  const find = memoizeByObject(() => void calls++);
+  const object = {};
+  assert.deepEqual([find(object), find(object), calls], [undefined, undefined, 1]);
 });

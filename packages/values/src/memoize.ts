@@ -1,4 +1,7 @@
-/** Memoization of parsers: the objects of a cluster contain the same few texts again and again. */
+/**
+ * Memoization: the objects of a cluster contain the same few texts again and again, and every reconcile reads the same
+ * immutable objects.
+ */
 
 /** Limits of a memo. */
 export type MemoizeOptions = {
@@ -27,5 +30,28 @@ export function memoize<T>(compute: (text: string) => T, { maxLength }: MemoizeO
       known.set(text, result);
     }
     return result;
+  };
+}
+
+/** Memoizes a pure function of an immutable object; the result lives as long as the object. */
+export function memoizeByObject<O extends object, T>(compute: (object: O) => T): (object: O) => T {
+  const known = new WeakMap<O, { readonly value: T }>();
+  return (object) => {
+    let found = known.get(object);
+    if (!found) known.set(object, (found = { value: compute(object) }));
+    return found.value;
+  };
+}
+
+/**
+ * Memoizes a pure function of the objects of one reconcile, for example a predicate on Pods. Faster than
+ * `memoizeByObject`; the results live as long as the returned function.
+ */
+export function memoizeInReconcile<O extends object, T>(compute: (object: O) => T): (object: O) => T {
+  const known = new Map<O, T>();
+  return (object) => {
+    let found = known.get(object);
+    if (found === undefined) known.set(object, (found = compute(object)));
+    return found;
   };
 }

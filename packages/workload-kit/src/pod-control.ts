@@ -1,6 +1,14 @@
 /** Creation and deletion of the Pods of a workload, with events on the workload. */
 import type { Pod } from '@kruise/api/core/pod';
-import { type CreateAction, create, type RemoveAction, remove, withOutcomeEvents } from '@kruise/client/actions';
+import {
+  type CreateAction,
+  create,
+  type RecordAction,
+  type RemoveAction,
+  record,
+  remove,
+  withOutcomeEvents,
+} from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 
 /** Creates a Pod and emits an event on its workload. */
@@ -19,4 +27,10 @@ export function deletePod(owner: KubernetesObject, pod: Pod): RemoveAction {
     done: { reason: 'SuccessfulDelete', message: 'Deleted pod: {name}' },
     failed: { reason: 'FailedDelete', message: 'Error deleting: {error}' },
   });
+}
+
+/** Emits an event on a workload with an empty selector, which would select the Pods of all workloads. */
+export function recordSelectingAll(owner: KubernetesObject, noun: string): RecordAction {
+  const message = `This ${noun} is selecting all pods. A non-empty selector is required.`;
+  return record({ about: owner, type: 'Warning', reason: 'SelectingAll', message });
 }

@@ -1,9 +1,9 @@
 /**
  * Actions of a controller, as plain data: `decide` returns actions, tests compare them, and the controller runtime
- * executes them.
+ * executes them. Actions run one after the other unless `parallel` says otherwise.
  */
 import type { DeleteOptions, PatchType } from '../api/client.ts';
-import type { KubernetesObject } from '../cache/object-key.ts';
+import { type Key, type KubernetesObject, keyOf } from '../cache/object-key.ts';
 
 /** A write, an Event or a side effect that a controller decided on. */
 export type Action =
@@ -14,6 +14,21 @@ export type Action =
   | RemoveAction
   | RecordAction
   | EffectAction;
+
+/** A step of a decision. A step starts when all actions of the step before have ended. */
+export type Step = Action | ParallelActions | SequentialActions;
+
+/** Actions that do not depend on each other and run concurrently, with a slow start (1, 2, 4 …). */
+export type ParallelActions = {
+  readonly type: 'parallel';
+  readonly actions: readonly (Action | SequentialActions)[];
+};
+
+/**
+ * Actions that run one after the other, usually several writes of one object. The sequence ends with the first action
+ * that fails. It is not started while a later patch in it is in backoff.
+ */
+export type SequentialActions = { readonly type: 'sequence'; readonly actions: readonly Action[] };
 
 /** A write to one object. */
 export type ObjectAction = Exclude<Action, RecordAction | EffectAction>;
@@ -107,7 +122,7 @@ export type OutcomeEvents = {
   readonly failed?: { readonly type?: NewEvent['type']; readonly reason: string; readonly message: string };
 };
 
-/** Returns an action that creates an object: `pods.map(create)`. */
+/** Returns an action that creates an object: `parallel(pods.map(create))`. */
 export function create(object: KubernetesObject): CreateAction {
   return { type: 'create', object };
 }
@@ -127,7 +142,7 @@ export function apply(object: KubernetesObject): ApplyAction {
   return { type: 'apply', object };
 }
 
-/** Returns an action that deletes exactly this object, not a later one with the same name: `pods.map(remove)`. */
+/** Returns an action that deletes exactly this object, not a later one with the same name. */
 export function remove(object: KubernetesObject): RemoveAction {
   return { type: 'remove', object };
 }
@@ -145,6 +160,64 @@ export function effect(name: string, input: unknown): EffectAction {
   return { type: 'effect', name, input };
 }
 
+/**
+ * Runs actions concurrently: `actions: [...parallel(pods.map(create)), record(event)]`. With a slow start, few writes
+ * are tried where all would fail, for example when a quota is exceeded. A failure starts no further actions.
+ */
+export function parallel(actions: readonly (Action | SequentialActions)[]): readonly Step[] {
+  return actions.length <= 1 ? actions : [{ type: 'parallel', actions }];
+}
+
+/** Runs actions one after the other inside of `parallel`: `parallel(pods.flatMap((pod) => sequence(patchesOf(pod))))`. */
+export function sequence(actions: readonly Action[]): readonly (Action | SequentialActions)[] {
+  return actions.length <= 1 ? actions : [{ type: 'sequence', actions }];
+}
+
+/**
+ * Runs the neighbours in a list of mixed writes concurrently if they have the same type and kind of object: of
+ * `[create PVC, create PVC, create Pod]` first both PVCs, then the Pod. Other actions run in order. Consecutive patches
+ * of one object are a sequence; a later patch of the same object waits for the patches before.
+ */
+export function parallelByKind(actions: readonly Action[]): readonly Step[] {
+  const steps: Step[] = [];
+  let group: Action[][] = [];
+  const patched = new Set<Key>();
+  const endGroup = () => {
+    steps.push(...parallel(group.flatMap(sequence)));
+    group = [];
+    patched.clear();
+  };
+  for (const action of actions) {
+    const neighbour = group.at(-1);
+    const previous = neighbour?.at(-1);
+    const isAlike = previous !== undefined && canRunBeside(previous, action);
+    const key = action.type === 'patch' ? keyOf(action.object) : undefined;
+    if (neighbour && isAlike && key !== undefined && key === keyOf((previous as ObjectAction).object)) {
+      neighbour.push(action);
+      continue;
+    }
+    if (previous && (!isAlike || (key !== undefined && patched.has(key)))) endGroup();
+    group.push([action]);
+    if (key !== undefined) patched.add(key);
+  }
+  endGroup();
+  return steps;
+}
+
+function canRunBeside(a: Action, b: Action): boolean {
+  if (a.type !== b.type || !('object' in a) || !('object' in b)) return false;
+  // The result of a live read decides whether the following actions run at all.
+  const isConcurrent = a.type === 'create' || a.type === 'remove' || (a.type === 'patch' && !a.confirm && !b.confirm);
+  return isConcurrent && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
+}
+
+/** Returns the actions of steps without their grouping. */
+export function flattenSteps(steps: readonly Step[]): readonly Action[] {
+  return steps.flatMap((step) =>
+    step.type === 'parallel' || step.type === 'sequence' ? flattenSteps(step.actions) : [step],
+  );
+}
+
 /** Adds Events that report the outcome of the action. */
 export function withOutcomeEvents<A extends ObjectAction>(action: A, outcomeEvents: OutcomeEvents): A {
   return { ...action, outcomeEvents };
@@ -155,7 +228,7 @@ export function asOptional<A extends ObjectAction>(action: A): A {
   return { ...action, isOptional: true };
 }
 
-/** Marks an action whose failure does not stop the actions after it: `copies.map(create).map(asIndependent)`. */
+/** Marks an action whose failure does not stop the actions after it. */
 export function asIndependent<A extends ObjectAction>(action: A): A {
   return { ...action, isIndependent: true };
 }

@@ -6,7 +6,7 @@ import { claimsOf } from '@kruise/machinery/claims';
 import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import type { Caches, Change } from '../cache/informer.ts';
 import { createObjectStore } from '../cache/object-store.ts';
-import { candidatesFor, claimActions, mapToAdopters } from './adoption.ts';
+import { candidatesFor, claimPatches, mapToAdopters } from './adoption.ts';
 
 const owner = {
   apiVersion: 'v1',
@@ -42,7 +42,7 @@ test('the candidates are the objects that an owner controls and the orphans in i
 
 test('an orphan gets a controller reference beside its other owners, if the controller still exists', () => {
   const orphans = [podOf('a', { ownerReferences: [bystander] }), podOf('b')];
-  const [first, second] = claimActions(
+  const [first, second] = claimPatches(
     owner,
     claimsOf(owner, orphans, () => true),
   );
@@ -55,7 +55,7 @@ test('an orphan gets a controller reference beside its other owners, if the cont
 
 test('an object that no longer matches loses only its controller reference', () => {
   const child = podOf('a', { ownerReferences: [bystander, mine] });
-  const [release] = claimActions(
+  const [release] = claimPatches(
     owner,
     claimsOf(owner, [child], () => false),
   );

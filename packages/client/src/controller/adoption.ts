@@ -10,7 +10,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Caches, Change } from '../cache/informer.ts';
 import { type Key, type KubernetesObject, keyOf } from '../cache/object-key.ts';
 import type { ObjectReader } from '../cache/object-store.ts';
-import { isBeingDeleted, type PatchAction, patch, requireExists } from './actions.ts';
+import { isBeingDeleted, type PatchAction, parallelByKind, patch, requireExists, type Step } from './actions.ts';
 
 /** Returns the objects that an owner can claim: the objects it controls and the orphans in its namespace. */
 export function candidatesFor<T extends Claimable>(reader: ObjectReader<T>, owner: KubernetesObject): readonly T[] {
@@ -28,7 +28,12 @@ function orphansByNamespace(object: Claimable): readonly string[] {
  * Returns the patches that adopt and release objects. They run before all other actions of an owner, which are skipped
  * if another controller has adopted one of the objects meanwhile.
  */
-export function claimActions(owner: KubernetesObject, claims: Claims<KubernetesObject>): readonly PatchAction[] {
+export function claimActions(owner: KubernetesObject, claims: Claims<KubernetesObject>): readonly Step[] {
+  return parallelByKind(claimPatches(owner, claims));
+}
+
+/** Returns the patches of `claimActions`, for a controller that adds its own changes to them. */
+export function claimPatches(owner: KubernetesObject, claims: Claims<KubernetesObject>): readonly PatchAction[] {
   return [
     ...claims.adopted.map((child, index) => {
       const adoption = patchReferences(child, withOwner(child.metadata.ownerReferences, controllerReference(owner)));

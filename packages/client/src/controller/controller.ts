@@ -15,7 +15,7 @@ import { backgroundClient, type Client } from '../api/client.ts';
 import { type Caches, type Change, NotSyncedError } from '../cache/informer.ts';
 import { type Key, type KubernetesObject, keyFor, keyOf } from '../cache/object-key.ts';
 import type { Selection } from '../cache/reflector.ts';
-import type { Action, NewEvent } from './actions.ts';
+import type { NewEvent, Step } from './actions.ts';
 import type { ControllerMetrics, ReconcileResult } from './controller-metrics.ts';
 import { type Effect, type ExecutionContext, execute, isNamespaceTerminating, type Outcome } from './execute.ts';
 import { createExpectations, type Expectations } from './expectations.ts';
@@ -27,9 +27,10 @@ import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts'
 
 /** The decision of one reconcile: actions, status, Events and requeue. */
 export type Decision<S = unknown> = {
-  readonly actions: readonly Action[];
+  /** Actions in order; `parallel` groups those that run concurrently. */
+  readonly actions: readonly Step[];
   /** Actions that run instead if an action failed before anything was written. */
-  readonly fallbackActions?: readonly Action[];
+  readonly fallbackActions?: readonly Step[];
   /** Desired status after the actions, or a function that derives the status from their outcome. */
   readonly status?: S | ((outcome: Outcome) => S);
   /** Events to record after all actions succeeded and the status was written, so that a retry does not repeat them. */

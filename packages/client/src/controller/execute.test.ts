@@ -29,11 +29,15 @@ import {
   create,
   effect,
   type NewEvent,
+  parallel,
+  parallelByKind,
   patch,
   record,
   remove,
   requireExists,
   requireGone,
+  type Step,
+  sequence,
   update,
   withOutcomeEvents,
 } from './actions.ts';
@@ -60,7 +64,7 @@ const cacheOf = (known?: KubernetesObject): ObservedCache => ({
 
 /** Executes actions. Returns the requests, concurrent ones in one line, and the outcome. */
 async function executeActions(
-  actions: readonly Action[],
+  steps: readonly Step[],
   answer: Answers = ({ body }) => body,
   cache: ObservedCache = cacheOf(),
   refusals = createRefusals(virtualClock()),
@@ -106,7 +110,7 @@ async function executeActions(
       signal: new AbortController().signal,
     },
     'default/owner',
-    actions,
+    steps,
   );
   return {
     asked,
@@ -118,14 +122,26 @@ async function executeActions(
   };
 }
 
-test('creates of one kind are sent with a slow start of one, two, four', async () => {
-  const { asked } = await executeActions(['a', 'b', 'c', 'd', 'e'].map((name) => create(makePod(name))));
+test('parallel actions are sent with a slow start of one, two, four', async () => {
+  const creations = ['a', 'b', 'c', 'd', 'e'].map((name) => create(makePod(name)));
+  const { asked } = await executeActions(parallel(creations));
   assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d, POST e']);
+});
+
+test('actions without `parallel` are sent one after the other', async () => {
+  const { asked } = await executeActions(['a', 'b', 'c'].map((name) => create(makePod(name))));
+  assert.deepEqual(asked, ['POST a', 'POST b', 'POST c']);
+});
+
+test('a step starts when all parallel actions of the step before have ended', async () => {
+  const creations = ['a', 'b', 'c'].map((name) => create(makePod(name)));
+  const { asked } = await executeActions([...parallel(creations), create(makePod('d'))]);
+  assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d']);
 });
 
 test('at most some hundred writes are sent concurrently', async () => {
   const actions = Array.from({ length: 1000 }, (_, index) => create(makePod(`p${index}`)));
-  const { asked } = await executeActions(actions);
+  const { asked } = await executeActions(parallel(actions));
   const sizes = asked.map((line) => line.split(', ').length);
   assert.deepEqual(sizes, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 233]);
 });
@@ -133,12 +149,17 @@ test('at most some hundred writes are sent concurrently', async () => {
 test('patches of different objects are sent concurrently, patches of one object sequentially', async () => {
   const patches = ['a', 'b', 'c', 'c', 'd'].map((name) => patch(makePod(name), {}));
   // The second patch of c waits for the first one; the patch of d only for a free worker.
-  assert.deepEqual((await executeActions(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH d, PATCH c']);
+  assert.deepEqual((await executeActions(parallelByKind(patches))).asked, [
+    'PATCH a',
+    'PATCH b, PATCH c',
+    'PATCH d, PATCH c',
+  ]);
 });
 
-test('consecutive patches of one object are sent beside the patches of other objects', async () => {
-  const patches = ['a', 'a', 'b', 'b', 'c', 'c'].map((name) => patch(makePod(name), {}));
-  assert.deepEqual((await executeActions(patches)).asked, [
+const twoPatches = (name: string) => sequence([patch(makePod(name), {}), patch(makePod(name), {})]);
+
+test('the actions of a sequence are sent one after the other, beside other sequences', async () => {
+  assert.deepEqual((await executeActions(parallel(['a', 'b', 'c'].flatMap(twoPatches)))).asked, [
     'PATCH a',
     'PATCH a',
     'PATCH b, PATCH c',
@@ -146,8 +167,9 @@ test('consecutive patches of one object are sent beside the patches of other obj
   ]);
 });
 
-test('a failed patch stops the later patches of its object, but not concurrent ones', async () => {
-  const patches = ['a', 'b', 'b', 'c', 'c', 'd'].map((name) => patch(makePod(name), {}));
+test('a failure ends its sequence, but not concurrent ones', async () => {
+  const [first, last] = [patch(makePod('a'), {}), patch(makePod('d'), {})];
+  const patches = parallel([first, ...twoPatches('b'), ...twoPatches('c'), last]);
   const { asked, outcome } = await executeActions(patches, ({ path, body }) => {
     if (path.endsWith('/b')) throw internalError('no');
     return body;
@@ -160,7 +182,8 @@ test('a patch with a live read of its owner is sent before the following ones', 
   const owner = makeConfigMap('owner');
   const patches = ['a', 'b', 'c'].map((name) => patch(makePod(name), {}));
   const actions = [patches[0]!, requireExists(patches[1]!, owner), patches[2]!];
-  assert.deepEqual((await executeActions(actions, ({ method }) => (method === 'GET' ? owner : undefined))).asked, [
+  const answer: Answers = ({ method }) => (method === 'GET' ? owner : undefined);
+  assert.deepEqual((await executeActions(parallelByKind(actions), answer)).asked, [
     'PATCH a',
     'GET owner',
     'PATCH b',
@@ -181,7 +204,7 @@ test('actions of different types are sent in order', async () => {
 
 test('a failed independent action does not stop the others and is reported', async () => {
   const creations = ['a', 'b', 'c', 'd'].map((name) => asIndependent(create(makePod(name))));
-  const { asked, outcome } = await executeActions([...creations, create(makeConfigMap('e'))], ({ body }) => {
+  const { asked, outcome } = await executeActions([...parallel(creations), create(makeConfigMap('e'))], ({ body }) => {
     if ((body as KubernetesObject | undefined)?.metadata.name === 'b') throw internalError('no');
     return body;
   });
@@ -195,7 +218,7 @@ test('a failed independent action does not stop the others and is reported', asy
 test('a failure stops the following actions and is reported', async () => {
   const error = internalError('no');
   const actions = ['a', 'b', 'c', 'd'].map((name) => create(makePod(name)));
-  const { asked, outcome } = await executeActions(actions, ({ body }) => {
+  const { asked, outcome } = await executeActions(parallel(actions), ({ body }) => {
     if ((body as KubernetesObject).metadata.name === 'b') throw error;
     return body;
   });
@@ -456,11 +479,11 @@ test('a write in backoff does not block independent writes, and an optional one 
   );
 });
 
-test('a patch is not sent while a later patch of the same object is in backoff', async () => {
+test('a sequence is not started while a later patch in it is in backoff', async () => {
   const refusals = createRefusals(virtualClock());
   const closeGate = { ...patch(makePod('a'), {}), subresource: 'status' };
   const actions = [closeGate, patch(makePod('a'), {})];
-  const run = () => executeActions(actions, deny('a'), cacheOf(), refusals);
+  const run = () => executeActions(sequence(actions), deny('a'), cacheOf(), refusals);
   assert.deepEqual((await run()).asked, ['PATCH status', 'PATCH a']);
   const { asked, outcome } = await run();
   assert.deepEqual(asked, []);
@@ -488,7 +511,7 @@ const closing = (name: string, id = 'revision 2') => {
 };
 
 test('nothing is written before the server has accepted the dry run', async () => {
-  const { asked, outcome } = await executeActions(closing('a'));
+  const { asked, outcome } = await executeActions(sequence(closing('a')));
   assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
   assert.deepEqual(outcome.failures, []);
 });
@@ -496,7 +519,7 @@ test('nothing is written before the server has accepted the dry run', async () =
 test('a rejected dry run blocks all actions that share it and is recorded once', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
-  const run = (name: string) => executeActions(closing(name), deny('a', 'b'), cacheOf(), refusals);
+  const run = (name: string) => executeActions(sequence(closing(name)), deny('a', 'b'), cacheOf(), refusals);
   const first = await run('a');
   assert.deepEqual([first.asked, first.events.length, first.outcome.failures.length], [['dry PATCH a'], 1, 1]);
   const other = await run('b');
@@ -510,16 +533,17 @@ test('a rejected dry run blocks all actions that share it and is recorded once',
 test('an action without its own dry run waits for the dry run of another action', async () => {
   const [gate, write] = closing('b');
   const waiting = [afterDryRun(gate!, { id: 'revision 2', writes: [] }), write!];
-  const refused = await executeActions([...closing('a'), ...waiting], deny('a'));
+  const steps = parallel([...sequence(closing('a')), ...sequence(waiting)]);
+  const refused = await executeActions(steps, deny('a'));
   assert.deepEqual(refused.asked, ['dry PATCH a']);
-  const accepted = await executeActions([...closing('a'), ...waiting]);
+  const accepted = await executeActions(steps);
   assert.deepEqual(accepted.asked.at(0), 'dry PATCH a');
   assert.equal(accepted.asked.join().match(/dry/g)?.length, 1);
   assert.deepEqual(accepted.outcome.failures, []);
 });
 
 test('an inconclusive dry run blocks no action', async () => {
-  const { asked } = await executeActions(closing('a'), ({ query, body }) => {
+  const { asked } = await executeActions(sequence(closing('a')), ({ query, body }) => {
     if (query?.['dryRun']) throw badRequest('admission webhook "x" does not support dry run');
     return body;
   });
@@ -535,7 +559,7 @@ test('the backoff of a write that is rejected after an accepted dry run grows ea
   };
   const delays = [];
   for (let attempt = 0; attempt < 4; attempt++) {
-    const { asked } = await executeActions(closing('a'), deceive, cacheOf(), refusals);
+    const { asked } = await executeActions(sequence(closing('a')), deceive, cacheOf(), refusals);
     assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
     const { retryInMs = 0 } = refusals.inBackoff('default/owner', 'update of a') ?? {};
     delays.push(retryInMs);

@@ -1,18 +1,18 @@
 /**
- * Executes the actions of a decision in order. Consecutive creates, deletes or patches of one kind run concurrently
- * with a slow start (1, 2, 4 …), so that few writes are tried where all would fail, for example when a quota is
- * exceeded. Consecutive patches of one object stay sequential, but run beside the patches of other objects.
+ * Executes the steps of a decision in order. The actions of a `parallel` step run concurrently with a slow start
+ * (1, 2, 4 …), so that few writes are tried where all would fail, for example when a quota is exceeded.
  */
 import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { errorText } from '@kruise/values/error-text';
 import { stringify } from '@kruise/values/go-json';
 import type { Random } from '@kruise/values/random';
 import type { Client, Reference } from '../api/client.ts';
 import { TransportError } from '../api/http/transport-error.ts';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from '../cache/object-key.ts';
-import type { Action, DryRun, EffectAction, NewEvent, ObjectAction } from './actions.ts';
+import type { Action, DryRun, EffectAction, NewEvent, ObjectAction, Step } from './actions.ts';
 import type { Expectations, ObservedCache } from './expectations.ts';
 import { isInconclusive, type Refusals, refusalIdOf } from './refusals.ts';
 
@@ -59,8 +59,8 @@ export type Effect = (
   execution: Pick<ExecutionContext, 'client' | 'record'>,
 ) => Promise<void>;
 
-/** Executes actions on behalf of an owner. If the signal is aborted, the remaining actions are skipped. */
-export async function execute(execution: ExecutionContext, owner: Key, actions: readonly Action[]): Promise<Outcome> {
+/** Executes steps on behalf of an owner. If the signal is aborted, the remaining actions are skipped. */
+export async function execute(execution: ExecutionContext, owner: Key, steps: readonly Step[]): Promise<Outcome> {
   const { refusals } = execution;
   const failures: Failure[] = [];
   const written = new Map<string, KubernetesObject>();
@@ -134,12 +134,12 @@ export async function execute(execution: ExecutionContext, owner: Key, actions: 
     }
   };
   /**
-   * Finds a later write of the same object that is in backoff. A sequence is not started if its end would be blocked:
+   * Finds a later patch of a sequence that is in backoff. A sequence is not started if its end would be blocked:
    * the next reconcile would undo, for example, a readiness gate that was closed for a patch that is not sent, and
    * close it again.
    */
-  const findStepInBackoff = (steps: readonly Action[]): Failure | undefined => {
-    for (const action of steps.slice(1)) {
+  const findActionInBackoff = (actions: readonly Action[]): Failure | undefined => {
+    for (const action of actions.slice(1)) {
       if (action.type !== 'patch' || action.isOptional) continue;
       const inBackoff = refusals.inBackoff(owner, refusalIdOf(action));
       if (inBackoff) return { action, error: inBackoff.error, isInBackoff: true };
@@ -147,14 +147,14 @@ export async function execute(execution: ExecutionContext, owner: Key, actions: 
     return undefined;
   };
 
-  const runSteps = async (steps: readonly Action[]): Promise<void> => {
-    const inBackoff = findStepInBackoff(steps);
+  const runSequence = async (actions: readonly Action[]): Promise<void> => {
+    const inBackoff = findActionInBackoff(actions);
     if (inBackoff) {
       failures.push(inBackoff);
       isBlocked ||= !(inBackoff.action as ObjectAction).isIndependent;
       return;
     }
-    for (const [index, action] of steps.entries()) {
+    for (const [index, action] of actions.entries()) {
       if (index > 0 && execution.signal.aborted) return;
       if (action.type === 'record') execution.record(action.event);
       else if (!(await (action.type === 'effect' ? attemptEffect(action) : attempt(action)))) return;
@@ -162,9 +162,11 @@ export async function execute(execution: ExecutionContext, owner: Key, actions: 
   };
 
   const isStopped = () => execution.signal.aborted || isBlocked;
-  for (const batch of batchesOf(actions)) {
+  for (const step of steps) {
     if (isStopped()) break;
-    await runWithSlowStart(batch, runSteps, isStopped);
+    const members = step.type === 'parallel' ? step.actions : [step];
+    const sequences = members.map((member) => (member.type === 'sequence' ? member.actions : [member]));
+    await runWithSlowStart(sequences, runSequence, isStopped);
   }
   return { failures, isStale, written };
 }
@@ -172,10 +174,10 @@ export async function execute(execution: ExecutionContext, owner: Key, actions: 
 /** Further requests would only queue in the server, which rejects them beyond some hundred. */
 const maxConcurrentWrites = 256;
 
-/** Slow start: processes the batch with one worker at first, and adds one for each action that succeeded. */
+/** Slow start: processes the items with one worker at first, and adds one for each item that has ended. */
 async function runWithSlowStart<T>(
-  batch: readonly T[],
-  runSteps: (each: T) => Promise<void>,
+  items: readonly T[],
+  run: (item: T) => Promise<void>,
   isStopped: () => boolean,
 ): Promise<void> {
   let next = 0;
@@ -183,45 +185,13 @@ async function runWithSlowStart<T>(
   async function runWorker(): Promise<void> {
     const spawned: Promise<void>[] = [];
     workers++;
-    while (next < batch.length && !isStopped()) {
-      await runSteps(batch[next++]!);
-      if (next < batch.length && workers < maxConcurrentWrites && !isStopped()) spawned.push(runWorker());
+    while (next < items.length && !isStopped()) {
+      await run(items[next++]!);
+      if (next < items.length && workers < maxConcurrentWrites && !isStopped()) spawned.push(runWorker());
     }
     await Promise.all(spawned);
   }
   await runWorker();
-}
-
-/** Groups the actions that may run concurrently; each item is a sequence for one object. */
-function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Action[])[]> {
-  let batch: Action[][] = [];
-  const patched = new Set<Key>();
-  for (const action of actions) {
-    const steps = batch.at(-1);
-    const previous = steps?.at(-1);
-    const isBatchable = previous === undefined || canBeBatched(previous, action);
-    const key = action.type === 'patch' ? keyOf(action.object) : undefined;
-    if (steps && isBatchable && key !== undefined && key === keyOf((previous as ObjectAction).object)) {
-      steps.push(action);
-      continue;
-    }
-    const isRepeated = key !== undefined && patched.has(key);
-    if (!isBatchable || isRepeated) {
-      yield batch;
-      batch = [];
-      patched.clear();
-    }
-    batch.push([action]);
-    if (key !== undefined) patched.add(key);
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function canBeBatched(a: Action, b: Action): boolean {
-  if (a.type !== b.type || !('object' in a) || !('object' in b)) return false;
-  // The result of a live read decides whether the following actions run at all.
-  const isBatched = a.type === 'create' || a.type === 'remove' || (a.type === 'patch' && !a.confirm && !b.confirm);
-  return isBatched && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
 }
 
 /** Sends writes as a dry run. Throws the error of the first one that the server rejects. */
@@ -407,7 +377,7 @@ function recordOutcomeEvents(
   if (!about || !event) return;
   const placeholders: { readonly [placeholder: string]: () => string } = {
     '{name}': () => (result ?? action.object).metadata.name ?? '',
-    '{error}': () => (error instanceof Error ? error.message : String(error)),
+    '{error}': () => errorText(error),
     '{object}': () => stringify(action.object),
   };
   const message = event.message.replace(/\{(?:name|error|object)\}/g, (placeholder) => placeholders[placeholder]!());

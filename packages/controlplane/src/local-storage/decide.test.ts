@@ -4,7 +4,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { instantOf } from '@kruise/values/time';
 import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import { type ClaimObserved, decideClaim } from './decide-claim.ts';
@@ -116,7 +116,7 @@ const provisions: readonly (readonly [name: string, observed: ClaimObserved, wor
   ],
 ];
 for (const [name, observed, words] of provisions) {
-  test(name, () => assert.deepEqual(summary(decideClaim(observed, now).actions), words));
+  test(name, () => assert.deepEqual(summary(flattenSteps(decideClaim(observed, now).actions)), words));
 }
 
 test('a volume is a directory with an affinity to its node', () => {

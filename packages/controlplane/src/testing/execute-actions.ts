@@ -1,4 +1,4 @@
-import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { type Action, flattenSteps, isBeingDeleted, type Step } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
@@ -6,10 +6,10 @@ import { applyMergePatch } from '@kruise/machinery/merge-patch';
 /** Returns the objects of one kind after executing actions; generated names are numbered. */
 export function executeActions<T extends KubernetesObject>(
   present: readonly T[],
-  actions: readonly Action[],
+  steps: readonly Step[],
 ): readonly T[] {
   let objects = [...present];
-  for (const action of actions) {
+  for (const action of flattenSteps(steps)) {
     if (!('object' in action)) continue;
     // All actions are on objects of the kind.
     const object = action.object as T;
@@ -36,7 +36,7 @@ function freeName(objects: readonly KubernetesObject[]): string {
 export function objectAfter<T extends KubernetesObject>(object: T, { actions, status }: Decision): T | undefined {
   const [after] = executeActions(
     [object],
-    actions.filter((action) => 'object' in action && action.object.kind === object.kind),
+    flattenSteps(actions).filter((action) => 'object' in action && action.object.kind === object.kind),
   );
   if (!after) return undefined;
   const reported = typeof status === 'function' ? status({ failures: [], isStale: false, written: new Map() }) : status;

@@ -3,6 +3,7 @@ import type {
   ContainerRecreateRequest,
   ContainerRecreateRequestStatus,
 } from '@kruise/api/kruise/containerrecreaterequest';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 
 export type State = NonNullable<ContainerRecreateRequestStatus['containerRecreateStates']>[number];
@@ -46,7 +47,7 @@ function stateOf(
 
 /** Returns the states after a container was stopped, or failed to stop. */
 export function afterStop(states: readonly State[], name: string, error?: unknown): readonly State[] {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error);
   const outcome: State =
     error === undefined
       ? { name, phase: 'Recreating', isKilled: true }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AdvancedCronJob, AdvancedCronJobSpec, AdvancedCronJobStatus } from '@kruise/api/kruise/advancedcronjob';
 import { scheduledAtAnnotation } from '@kruise/api/kruise/well-known';
-import type { CreateAction, RemoveAction } from '@kruise/client/actions';
+import { type CreateAction, flattenSteps, type RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { timeZone, utc } from '@kruise/machinery/time-zone';
@@ -183,7 +183,7 @@ test('the status reports active children and the last schedule time', () => {
 
 test('a failed creation is retried', () => {
   const observed = worldOf(cronJobOf());
-  const [action] = decide(observed, now).actions;
+  const [action] = flattenSteps(decide(observed, now).actions);
   assert.equal(decided(observed, [{ action: action!, error: 'no' }]).status.lastScheduleTime, undefined);
 });
 

@@ -1,6 +1,14 @@
 /** AdvancedCronJob reconciler: creates jobs on a schedule. */
 import type { AdvancedCronJob, AdvancedCronJobStatus } from '@kruise/api/kruise/advancedcronjob';
-import { type Action, asOptional, create, isBeingDeleted, type RemoveAction, remove } from '@kruise/client/actions';
+import {
+  asOptional,
+  create,
+  isBeingDeleted,
+  parallel,
+  type RemoveAction,
+  remove,
+  type Step,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { nextRun, parseSchedule, type Schedule } from '@kruise/machinery/cron';
@@ -36,7 +44,9 @@ export function decide(observed: Observed, now: Instant): Decision<AdvancedCronJ
     ...outdated(children, 'succeeded', spec.successfulJobsHistoryLimit),
   ];
   // History that cannot be deleted must not block new jobs.
-  const tidying = superfluous.filter((child) => !isBeingDeleted(child)).map((child) => asOptional(deletion(child)));
+  const tidying = parallel(
+    superfluous.filter((child) => !isBeingDeleted(child)).map((child) => asOptional(deletion(child))),
+  );
   const idle = { actions: tidying, status };
   if (spec.paused || isBeingDeleted(cronJob)) return idle;
   const schedule = scheduleOf(observed);
@@ -94,8 +104,8 @@ function dueSince(
   return missedRuns(schedule, earliest, now)?.last;
 }
 
-function start({ cronJob, localZone }: Observed, active: readonly Child[], dueAt: Instant): readonly Action[] {
-  const replaced = cronJob.spec.concurrencyPolicy === 'Replace' ? active.map(deletion) : [];
+function start({ cronJob, localZone }: Observed, active: readonly Child[], dueAt: Instant): readonly Step[] {
+  const replaced = cronJob.spec.concurrencyPolicy === 'Replace' ? parallel(active.map(deletion)) : [];
   return [...replaced, create(childOf(cronJob, dueAt, localZone))];
 }
 

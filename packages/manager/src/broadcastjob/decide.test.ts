@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
-import type { CreateAction } from '@kruise/client/actions';
+import { type CreateAction, flattenSteps } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { formatTime } from '@kruise/values/time';
@@ -15,7 +15,8 @@ const settings = { broadcastJobsUseScheduler: true };
 
 /** Returns the actions, and the status if all actions succeed. */
 function decided(job: BroadcastJob, nodes: readonly Node[], pods: readonly Pod[] = []) {
-  const { actions, status, events = [], requeueAfterSeconds } = decide({ job, nodes, pods }, settings, now);
+  const { actions: steps, status, events = [], requeueAfterSeconds } = decide({ job, nodes, pods }, settings, now);
+  const actions = flattenSteps(steps);
   const made = actions
     .filter((action) => action.type === 'create')
     .map(({ object }, index) => [`${index}`, object] as const);
@@ -230,7 +231,7 @@ test('a Pod has an affinity for its node, or a node name', () => {
       { broadcastJobsUseScheduler: usesScheduler },
       now,
     );
-    return (actions[0] as CreateAction).object as Pod;
+    return (flattenSteps(actions)[0] as CreateAction).object as Pod;
   };
   assert.equal(made(true).spec?.nodeName, undefined);
   assert.equal(targetNodeOf(made(true)), 'a');
@@ -257,7 +258,11 @@ test('a failure is recorded when it is found, and with the final counts', () => 
 test('a job that could not delete all its Pods has not failed yet', () => {
   const pods = [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running')];
   const { actions, status } = decide({ job: running, nodes: makeNodes('a b'), pods }, settings, now);
-  const outcome: Outcome = { failures: [{ action: actions[1]!, error: 'no' }], isStale: false, written: new Map() };
+  const outcome: Outcome = {
+    failures: [{ action: flattenSteps(actions)[1]!, error: 'no' }],
+    isStale: false,
+    written: new Map(),
+  };
   assert.equal((status as (outcome: Outcome) => BroadcastJobStatus)(outcome).phase, 'running');
 });
 

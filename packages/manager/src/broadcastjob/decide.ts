@@ -5,9 +5,10 @@ import {
   type Action,
   isBeingDeleted,
   type NewEvent,
-  type RemoveAction,
+  parallel,
   record,
   remove,
+  type Step,
   withOutcomeEvents,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
@@ -15,6 +16,7 @@ import type { Outcome } from '@kruise/client/execute';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { findFinishedCondition } from '@kruise/machinery/jobs';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { createPod } from '@kruise/workload-kit/pod-control';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { scaledValue } from '../workload/percent.ts';
@@ -42,17 +44,20 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
     const paused = record(newEvent(job, 'Warning', 'Paused', 'job is paused, due to failed pod'));
     return { actions: [...pendingEvents, paused], status: { ...status, phase: 'paused' } };
   }
-  const context: Context = { job, state, status: { ...status, phase: 'running' }, pendingEvents, now };
+  const running: RunningState = { ...state, job, status: { ...status, phase: 'running' }, pendingEvents, now };
   const untilDeadlineMs = msUntilDeadline(job, status, now);
-  if (isFaulty && job.spec.failurePolicy?.type === 'FailFast') return failJob(context, failedPod);
-  if (untilDeadlineMs <= 0) return failJob(context, deadlineExceeded(job));
-  const step = continueJob(context, settings);
-  return untilDeadlineMs === Number.POSITIVE_INFINITY ? step : { ...step, requeueAfterSeconds: untilDeadlineMs / 1000 };
+  if (isFaulty && job.spec.failurePolicy?.type === 'FailFast') return failJob(running, failedPod);
+  if (untilDeadlineMs <= 0) return failJob(running, deadlineExceeded(job));
+  const step = continueJob(running, settings);
+  return {
+    ...step,
+    ...earliestRequeue(untilDeadlineMs === Number.POSITIVE_INFINITY ? undefined : untilDeadlineMs / 1000),
+  };
 }
 
-type Context = {
+/** State of a job that is neither finished nor paused. */
+type RunningState = State & {
   readonly job: BroadcastJob;
-  readonly state: State;
   readonly status: BroadcastJobStatus;
   readonly pendingEvents: readonly Action[];
   readonly now: Instant;
@@ -104,8 +109,8 @@ function deadlineExceeded({ metadata: { namespace, name } }: BroadcastJob): Fail
 }
 
 /** Deletes the active Pods. The job fails when the deletions are accepted. */
-function failJob({ job, state, status, pendingEvents, now }: Context, { reason, message }: Failure): Decided {
-  const stopped = state.active.length;
+function failJob({ job, active, status, pendingEvents, now }: RunningState, { reason, message }: Failure): Decided {
+  const stopped = active.length;
   const ended = { ...status, active: 0, failed: status.failed + stopped };
   const failureEvent = (figures: BroadcastJobStatus) =>
     newEvent(job, 'Warning', reason, `${message}: ${countsOf(figures)}`);
@@ -114,14 +119,15 @@ function failJob({ job, state, status, pendingEvents, now }: Context, { reason, 
     actions: [
       ...pendingEvents,
       ...(reason === failedPod.reason ? [record(failureEvent(status))] : []),
-      ...deletePods(job, state.active),
+      ...deletePods(job, active),
     ],
     status: ({ failures }) => (failures.length > 0 ? status : finishedStatus(ended, 'Failed', message, now)),
     events: [failureEvent(ended)],
   };
 }
 
-function continueJob({ job, state, status, pendingEvents, now }: Context, settings: Settings): Decided {
+function continueJob(state: RunningState, settings: Settings): Decided {
+  const { job, status, pendingEvents, now } = state;
   const deletions = deletePods(job, state.misplaced);
   if (state.isDone && !neverCompletes(job)) {
     const { namespace, name } = job.metadata;
@@ -142,7 +148,7 @@ function continueJob({ job, state, status, pendingEvents, now }: Context, settin
 }
 
 /** Creates Pods on as many nodes as the parallelism allows. */
-function createPods(job: BroadcastJob, state: State, settings: Settings): readonly Action[] {
+function createPods(job: BroadcastJob, state: State, settings: Settings): readonly Step[] {
   const { active, nodesWithoutPod, desired } = state;
   if (nodesWithoutPod.length === 0) return [];
   const limit = scaledValue(job.spec.parallelism ?? unlimited, desired, Math.ceil);
@@ -151,16 +157,15 @@ function createPods(job: BroadcastJob, state: State, settings: Settings): readon
     return [record(newEvent(job, 'Warning', 'TooManyActivePods', message))];
   }
   const usesScheduler = settings.broadcastJobsUseScheduler;
-  return nodesWithoutPod
-    .slice(0, limit - active.length)
-    .map((nodeName) => createPod(job, podFor(job, nodeName, { usesScheduler })));
+  const nodes = nodesWithoutPod.slice(0, limit - active.length);
+  return parallel(nodes.map((nodeName) => createPod(job, podFor(job, nodeName, { usesScheduler }))));
 }
 
 const unlimited = 2147483647;
 
-function deletePods(job: BroadcastJob, pods: readonly Pod[]): readonly RemoveAction[] {
+function deletePods(job: BroadcastJob, pods: readonly Pod[]): readonly Step[] {
   const done = { reason: 'SuccessfulDelete', message: 'Delete pod: {name}' };
-  return pods.map((pod) => withOutcomeEvents(remove(pod), { about: job, done }));
+  return parallel(pods.map((pod) => withOutcomeEvents(remove(pod), { about: job, done })));
 }
 
 function countCreated({ written }: Outcome): number {

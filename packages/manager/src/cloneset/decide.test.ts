@@ -12,7 +12,7 @@ import {
   lifecycleStateLabel,
   specifiedDeleteLabel,
 } from '@kruise/api/kruise/well-known';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { allFeatureGates, type FeatureGates, featureGates } from '../configuration/feature-gates.ts';
 import { managerSettings } from '../configuration/settings.ts';
@@ -74,7 +74,8 @@ function decideOn({
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, cloneSet, did: decision.actions.map(formatAction).filter((each) => each !== ''), reported };
+  const actions = flattenSteps(decision.actions);
+  return { ...decision, actions, cloneSet, did: actions.map(formatAction).filter((each) => each !== ''), reported };
 }
 
 /** Formats an action. Announced events and optional patches about images are omitted. */
@@ -498,13 +499,13 @@ test('Pods that cannot be created do not block updates of other Pods', () => {
     spec: { replicas: 4 },
     pods: [pod('a', { isReady: false }), ...outdatedPods('b', 'c')],
   });
-  assert.deepEqual(fallbackActions.map(formatAction), []);
+  assert.deepEqual(flattenSteps(fallbackActions).map(formatAction), []);
   const more = decideOn({
     rolling: { ...inPlace, maxUnavailable: 2 },
     spec: { replicas: 4 },
     pods: [pod('a', { isReady: false }), ...outdatedPods('b', 'c')],
   });
-  assert.deepEqual(more.fallbackActions?.map(formatAction), ['a conditions', 'update a']);
+  assert.deepEqual(flattenSteps(more.fallbackActions ?? []).map(formatAction), ['a conditions', 'update a']);
 });
 
 test('a failure sets the condition of its operation', () => {

@@ -4,24 +4,43 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { inPlaceBeforeSurgeAnnotation, reportRolloutBlockersAnnotation } from '@kruise/api/kruise/well-known';
-import { type Action, isBeingDeleted, patch, remove, update as write } from '@kruise/client/actions';
+import {
+  type Action,
+  flattenSteps,
+  isBeingDeleted,
+  parallel,
+  patch,
+  remove,
+  type Step,
+  update as write,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { claimsOf } from '@kruise/machinery/claims';
 import { findCondition } from '@kruise/machinery/conditions';
-import { findRevisionsToPrune, planRevision } from '@kruise/machinery/controller-revision';
+import {
+  findRevision,
+  findRevisionsToPrune,
+  nameOfRevision,
+  planRevision,
+  revisionLabelOf,
+} from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
+import { memoizeInReconcile } from '@kruise/values/memoize';
 import type { Instant } from '@kruise/values/time';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
+import { type ReconcileInterval, reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { isAvailable, secondsUntilNextIsAvailable } from '../workload/pod-availability.ts';
-import { hashLabels, revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { hashLabels, shortHash } from '../workload/revision/pod-revision.ts';
 import { isSpecifiedDelete } from '../workload/specified-delete.ts';
 import { blockersOf, stuckEvent } from './blockers.ts';
 import { ownerOf } from './instances.ts';
@@ -29,7 +48,7 @@ import { replicasOf } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { revisionContent, writeRevision } from './revisions.ts';
 import { scale } from './scale.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 import { statusOf, withCondition, withProgress } from './status.ts';
 import { update } from './update.ts';
 import { taskOf } from './update-pod.ts';
@@ -57,13 +76,12 @@ export function decide(
   refused: RefusedWrites = noRefusals,
 ): Decision<CloneSetStatus> {
   const { cloneSet } = observed;
-  const { state, plan, released, claims } = deriveState(observed, settings, now, refused);
-  const upkeep = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
-
-  const counts = statusOf(state, plan.collisionCount);
+  const { state, upkeep, collisionCount = 0 } = deriveState(observed, settings, now, refused);
+  const counts = statusOf(state, collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, counts, now);
   const cleanup = [...pruneRevisionHistory(state), ...preDownloadImages(state)];
-  const minIntervalMs = minIntervalMsFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)));
+  // Missing Pods count as well: every reconcile builds them again, though none of them may be admitted.
+  const minIntervalMs = reconcileIntervalFor(Math.max(state.pods.length, replicasOf(cloneSet.spec)), interval);
   if (isBeingDeleted(cloneSet)) return { actions: [...upkeep, ...cleanup], status, minIntervalMs };
 
   const scaling = scale(state);
@@ -79,7 +97,7 @@ export function decide(
     // Pods that cannot be created, for example because of a quota, must not block the update of existing Pods.
     ...(scaling.changesPods ? { fallbackActions: updating.actions } : {}),
     events: hasJustExceededDeadline(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(state))] : [],
-    status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
+    status: (outcome) => withFailures(found, outcome, new Set(flattenSteps(scaling.actions)), now),
     minIntervalMs,
     ...earliestRequeue(
       progressSeconds,
@@ -90,17 +108,10 @@ export function decide(
 }
 
 /**
- * Returns the minimum interval between two reconciles. A reconcile visits every Pod, which takes about ten microseconds
- * each, and thousands of Pods that start or stop change many times a second. The interval is the cost of five
- * reconciles, so that one reconcile covers many changes. Missing Pods count as well: every reconcile builds them again,
- * though none of them may be admitted.
+ * A reconcile visits every Pod, which takes about ten microseconds each, and thousands of Pods that start or stop change
+ * many times a second. The interval is the cost of five reconciles, so that one reconcile covers many changes.
  */
-function minIntervalMsFor(podCount: number): number {
-  return Math.min(Math.floor(podCount / podsPerIntervalMs), maxIntervalMs);
-}
-
-const podsPerIntervalMs = 20;
-const maxIntervalMs = 400;
+const interval: ReconcileInterval = { from: 0, objectsPerMs: 20, maxMs: 400 };
 
 /**
  * Writes the status under a new spec before any Pod is changed. A client that sees a Pod change must not read a
@@ -129,8 +140,9 @@ export function deriveState(
   settings: ManagerSettings,
   now: Instant,
   refused: RefusedWrites = noRefusals,
-) {
-  const { cloneSet, revisions } = observed;
+): DerivedState<State> {
+  const { cloneSet, revisions, nodeLabels, imagePullJobs, findBudget } = observed;
+  const { spec, status } = cloneSet;
   const selector = selectorOf(cloneSet.spec.selector);
   const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
     selector.matches(metadata.labels),
@@ -140,55 +152,39 @@ export function deriveState(
     history: revisions,
     content: revisionContent(cloneSet),
     collisionCount: cloneSet.status?.collisionCount,
-    find: observed.findRevision,
+    findRevision: observed.findRevision,
   });
-  const permissions = permissionsBy(refused);
-  const parts = { pods: claimed, claims: claims.kept, update: plan.update, permissions };
-  const state = buildState(observed, parts, settings, now);
-  return { state: state, plan, released, claims };
-}
-
-type Parts = Pick<State, 'pods' | 'claims' | 'update' | 'permissions'>;
-
-function buildState(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): State {
-  const { cloneSet, nodeLabels, imagePullJobs, findBudget } = observed;
-  const { spec, status } = cloneSet;
-  const { update } = parts;
-  const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
-  const current = observed.revisions.find((each) => nameOf(each) === status?.currentRevision) ?? update;
+  const { update, collisionCount } = plan;
+  const known = revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update));
+  const current = findRevision(revisions, status?.currentRevision) ?? update;
   const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
-  const isUpdated = memoizeByPod((pod) => revisionLabels.isAt(pod, nameOf(update)));
+  const isUpdated = memoizeInReconcile((pod: Pod) => revisionLabels.isAt(pod, nameOfRevision(update)));
   const chosen = new Set(spec.scaleStrategy?.podsToDelete);
   const state = {
     settings,
     now,
     cloneSet,
-    ...parts,
+    pods: claimed,
+    claims: claims.kept,
+    imagePullJobs,
     revisions: [...known, update],
     current,
+    update,
+    permissions: permissionsBy(refused),
     revisionLabels,
     nodeLabels,
-    imagePullJobs,
-    findBudget: findBudget,
+    findBudget,
     isUpdated,
     isUpdatedForScaling: (pod: Pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
-    isAvailable: memoizeByPod((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
+    isAvailable: memoizeInReconcile((pod: Pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now)),
     isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
     skipsSurge: false,
   };
-  return { ...state, skipsSurge: canSkipSurge(state) };
-}
-
-/**
- * Memoizes a predicate on Pods that a reconcile calls several times: thousands of Pods do not fit in the CPU caches.
- */
-function memoizeByPod(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
-  const answers = new Map<Pod, boolean>();
-  return (pod) => {
-    let answer = answers.get(pod);
-    if (answer === undefined) answers.set(pod, (answer = test(pod)));
-    return answer;
+  return {
+    state: { ...state, skipsSurge: canSkipSurge(state) },
+    upkeep: [...parallel(released.map(release(cloneSet))), ...claims.actions, ...writeRevision(cloneSet, plan)],
+    collisionCount,
   };
 }
 
@@ -221,13 +217,13 @@ function prunePodsToDelete({ cloneSet, pods }: State): readonly Action[] {
   return [patch(cloneSet, { metadata: { resourceVersion }, spec: { scaleStrategy: { podsToDelete: left } } })];
 }
 
-function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: State): readonly Action[] {
+function pruneRevisionHistory({ cloneSet, pods, revisions, current, update }: State): readonly Step[] {
   const limit = cloneSet.spec.revisionHistoryLimit ?? 10;
   if (revisions.length <= limit) return [];
   const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
-  const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
-  const inUse = new Set([current, update, ...carried].map(nameOf));
-  return findRevisionsToPrune(revisions, { inUse, limit }).map(remove);
+  const carried = revisions.filter((each) => hashes.has(shortHash(nameOfRevision(each))));
+  const inUse = new Set([current, update, ...carried].map(nameOfRevision));
+  return parallel(findRevisionsToPrune(revisions, { inUse, limit }).map(remove));
 }
 
 /** Sets the condition FailedUpdate where Pods cannot be updated. */
@@ -244,7 +240,7 @@ function withFailures(
 ): CloneSetStatus {
   return failures.reduce((reported, { action, error }) => {
     const type = scaling.has(action) ? 'FailedScale' : 'FailedUpdate';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return withCondition(reported, { type, status: 'True', message }, now);
   }, status);
 }

@@ -9,8 +9,9 @@ import {
 } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
 import { featureGates } from '../configuration/feature-gates.ts';
+import { isNewlyCreated } from '../workload/readiness/first-readiness.ts';
 import { cloneSetOf, now, podOf } from './fixtures.ts';
-import { decideNewPod, isNewlyCreated } from './new-pods.ts';
+import { decideNewPod } from './new-pods.ts';
 
 const gates = featureGates({});
 const hook = { preNormal: { labelsHandler: { held: 'true' } } };

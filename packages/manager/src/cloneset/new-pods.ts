@@ -4,7 +4,7 @@
  */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { type CloneSet, cloneSet } from '@kruise/api/kruise/cloneset';
-import { isBeingDeleted } from '@kruise/client/actions';
+import { sequence } from '@kruise/client/actions';
 import { type Controller, type Decision, defineController } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -13,9 +13,9 @@ import type { Instant } from '@kruise/values/time';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { advanceState } from '../workload/lifecycle/advance.ts';
-import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { mergePatches } from '../workload/patch-pod.ts';
-import { areGatesUninitialized, endInPlaceUpdate } from '../workload/readiness/pod-readiness.ts';
+import { firstReadinessOf, isScheduled } from '../workload/readiness/first-readiness.ts';
+import { endInPlaceUpdate } from '../workload/readiness/pod-readiness.ts';
 
 /** A Pod and the CloneSet that owns the Pod. */
 type Observed = { readonly found: Pod; readonly owner: CloneSet };
@@ -27,7 +27,7 @@ export function newPodsController({ gates }: ManagerSettings): Controller {
     component: 'cloneset-controller',
     for: pod,
     uses: [cloneSet],
-    predicate: ({ type, object }) => type !== 'deleted' && hasNode(object) && isNewlyCreated(object),
+    predicate: ({ type, object }) => type !== 'deleted' && isSetHere(object),
     // Enough workers to be faster than the kubelets: their first status update then reports the Pod as ready at once.
     workers: 64,
     observe,
@@ -35,14 +35,9 @@ export function newPodsController({ gates }: ManagerSettings): Controller {
   });
 }
 
-/** Reports whether a Pod is newly created and gets both writes at once. After a delay, pod-readiness writes first. */
-export function isNewlyCreated(found: Pod): boolean {
-  return lifecycleStateOf(found) === 'PreparingNormal' && areGatesUninitialized(found);
-}
-
-/** Older schedulers take a Pod for another one when its labels change before it has a node. */
-export function hasNode({ spec }: Pod): boolean {
-  return Boolean(spec?.nodeName);
+/** Reports whether the first readiness of a Pod is set here. After a delay, pod-readiness sets it. */
+function isSetHere(found: Pod): boolean {
+  return firstReadinessOf(found)?.writer === 'cloneset';
 }
 
 function observe(caches: Caches, key: Key): Observed | undefined {
@@ -54,7 +49,7 @@ function observe(caches: Caches, key: Key): Observed | undefined {
 }
 
 export function decideNewPod({ found, owner }: Observed, gates: FeatureGates, now: Instant): Decision<Pod['status']> {
-  if (isBeingDeleted(found) || !hasNode(found) || !isNewlyCreated(found)) return { actions: [] };
-  const progress = { lifecycle: owner.spec.lifecycle, gates, isUpdated: () => true, isMade: hasNode };
-  return { actions: mergePatches([...endInPlaceUpdate(found, now), ...advanceState(found, progress, now)]) };
+  if (!isSetHere(found)) return { actions: [] };
+  const progress = { lifecycle: owner.spec.lifecycle, gates, isUpdated: () => true, isMade: isScheduled };
+  return { actions: sequence(mergePatches([...endInPlaceUpdate(found, now), ...advanceState(found, progress, now)])) };
 }

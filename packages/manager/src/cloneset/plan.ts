@@ -2,15 +2,14 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { specifiedDeleteLabel } from '@kruise/api/kruise/well-known';
 import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { nameOfRevision, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
-import { revisionLabelOf } from '../workload/revision/pod-revision.ts';
 import { blockersOf } from './blockers.ts';
 import { deriveState, type Observed } from './decide.ts';
 import { createSimulation, observeSimulation, reconcileOnce, type Simulation, simulateKubelet } from './simulation.ts';
-import { nameOf } from './state.ts';
 import { taskOf } from './update-pod.ts';
 
 export type PlannedStep = {
@@ -40,7 +39,7 @@ const maxWaves = 100;
 const maxIdleReconciles = 20;
 
 export function planRollout(observed: Observed, settings: ManagerSettings, now: Instant): RolloutPlan {
-  const { state, plan } = deriveState(observed, settings, now);
+  const { state } = deriveState(observed, settings, now);
   const simulation = createSimulation(observed, now);
   const waves: PlannedStep[][] = [[]];
   let idleReconciles = 0;
@@ -56,7 +55,7 @@ export function planRollout(observed: Observed, settings: ManagerSettings, now: 
     if (isSettled) break;
   }
   return {
-    revision: nameOf(plan.update),
+    revision: nameOfRevision(state.update),
     waves: waves.filter((wave) => wave.length > 0).slice(0, maxWaves),
     isComplete: waves.length <= maxWaves,
     blockers: blockersOf(state),

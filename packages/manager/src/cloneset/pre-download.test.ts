@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { CloneSet, CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { imagePreDownloadCreatedLabel, imagePreDownloadIgnoredLabel } from '@kruise/api/kruise/well-known';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { featureGates } from '../configuration/feature-gates.ts';
 import { managerSettings } from '../configuration/settings.ts';
 import { decide } from './decide.ts';
@@ -51,7 +51,9 @@ function done({
     findBudget: () => undefined,
   };
   const settings = managerSettings({ gates: featureGates({ PreDownloadImageForInPlaceUpdate: isOn }) });
-  return decide(observed, settings, now).actions.filter((action) => 'isOptional' in action && action.isOptional);
+  return flattenSteps(decide(observed, settings, now).actions).filter(
+    (action) => 'isOptional' in action && action.isOptional,
+  );
 }
 
 function formatAction(actions: readonly Action[]): readonly string[] {

@@ -1,22 +1,32 @@
 /** Scaling of a CloneSet: creates and deletes Pods. */
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, create, record, remove, withOutcomeEvents } from '@kruise/client/actions';
-import { podTemplateOf } from '@kruise/machinery/controller-revision';
+import {
+  type Action,
+  create,
+  parallel,
+  parallelByKind,
+  record,
+  remove,
+  type Step,
+  sequence,
+  withOutcomeEvents,
+} from '@kruise/client/actions';
+import { nameOfRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
 import { changeState, isHooked, lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { isServing } from '../workload/pod-availability.ts';
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
 import { type Numbers, numbersOf, replicasOf } from './numbers.ts';
 import { rankForScaleIn } from './ranking.ts';
-import { countingOf, nameOf, type State } from './state.ts';
+import { countingOf, type State } from './state.ts';
 
-export type Step = {
-  readonly actions: readonly Action[];
+export type ScalingStep = {
+  readonly actions: readonly Step[];
   /** Set where the step changes Pods, so that the next step is decided in the next reconcile. */
   readonly changesPods: boolean;
 };
 
 /** Returns the first scaling step that has something to do. */
-export function scale(state: State): Step {
+export function scale(state: State): ScalingStep {
   const specified = state.pods.filter(state.isSpecifiedDelete);
   const preparing = state.pods.filter((pod) => lifecycleStateOf(pod) === 'PreparingDelete');
   const deletingCount = new Set([...specified, ...preparing]).size;
@@ -65,10 +75,8 @@ function cancelDeletions(
   if (preDelete?.markPodNotReady || inPlaceUpdate?.markPodNotReady) return [];
   const missing = replicasOf(cloneSet.spec) - pods.length + deletingCount;
   if (missing <= 0) return [];
-  return preparing
-    .filter((pod) => !isSpecifiedDelete(pod))
-    .slice(0, missing)
-    .flatMap((pod) => changeState(pod, { to: 'PreparingNormal' }, now));
+  const kept = preparing.filter((pod) => !isSpecifiedDelete(pod)).slice(0, missing);
+  return parallel(kept.flatMap((pod) => sequence(changeState(pod, { to: 'PreparingNormal' }, now))));
 }
 
 function scaleUpLimitedEvent({ cloneSet }: State, { scaleUpLimit }: Numbers): Action {
@@ -81,13 +89,13 @@ function scaleUpLimitedEvent({ cloneSet }: State, { scaleUpLimit }: Numbers): Ac
 }
 
 /** Creates Pods, those of the old revision first, and before them the PVCs that are missing. */
-function createPods(state: State, { scaleUpLimit, scaleUpOld }: Numbers): readonly Action[] {
+function createPods(state: State, { scaleUpLimit, scaleUpOld }: Numbers): readonly Step[] {
   const { cloneSet, claims, current, update, revisionLabels, permissions, now } = state;
   const ids = newInstanceIds(cloneSet, scaleUpLimit, state, now);
   const present = new Set(claims.map(({ metadata }) => metadata.name));
   const blueprints = [current, update].map((revision) => ({
     template: podTemplateOf(revision) ?? cloneSet.spec.template,
-    revisionLabels: revisionLabels.labelsOf(nameOf(revision)),
+    revisionLabels: revisionLabels.labelsOf(nameOfRevision(revision)),
   }));
   const newClaim = ids
     .flatMap((id) => newClaims(cloneSet, id))
@@ -101,7 +109,7 @@ function createPods(state: State, { scaleUpLimit, scaleUpOld }: Numbers): readon
     return withOutcomeEvents(create(pod), { about: cloneSet, done, failed: failedToCreate('pod') });
   });
   // PVCs of Pods that are not created would be deleted again, and created for other IDs, in an endless loop.
-  return pods[0] && permissions.isHeld(pods[0]) ? pods : [...newClaim, ...pods];
+  return pods[0] && permissions.isHeld(pods[0]) ? parallel(pods) : [...parallel(newClaim), ...parallel(pods)];
 }
 
 function failedToCreate(what: 'pod' | 'pvc') {
@@ -109,10 +117,10 @@ function failedToCreate(what: 'pod' | 'pvc') {
 }
 
 /** Deletes Pods and their PVCs. A Pod with a preDelete hook moves to PreparingDelete instead. */
-function deletePods({ cloneSet, claims, now }: State, pods: readonly Pod[]): readonly Action[] {
+function deletePods({ cloneSet, claims, now }: State, pods: readonly Pod[]): readonly Step[] {
   const hook = cloneSet.spec.lifecycle?.preDelete;
   const claimsById = Map.groupBy(claims, instanceIdOf);
-  return pods.flatMap((pod): readonly Action[] => {
+  const deletions = pods.flatMap((pod): readonly Action[] => {
     if (isHooked(hook, pod)) {
       return changeState(pod, { to: 'PreparingDelete', markNotReady: hook?.markPodNotReady }, now);
     }
@@ -130,6 +138,7 @@ function deletePods({ cloneSet, claims, now }: State, pods: readonly Pod[]): rea
       ),
     ];
   });
+  return parallelByKind(deletions);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Pod, PodCondition } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { findCondition } from '@kruise/machinery/conditions';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
@@ -48,7 +48,8 @@ export function observeSimulation({ cloneSet, pods, revisions, rest }: Simulatio
 /** Advances the clock by a second, decides, and applies the actions; returns the actions without events. */
 export function reconcileOnce(simulation: Simulation, settings: ManagerSettings): readonly Action[] {
   simulation.time += 1000;
-  const { actions, status } = decide(observeSimulation(simulation), settings, simulation.time);
+  const { actions: steps, status } = decide(observeSimulation(simulation), settings, simulation.time);
+  const actions = flattenSteps(steps);
   for (const action of actions) applyAction(simulation, action);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof status === 'function' ? status(outcome) : status;

@@ -5,6 +5,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import type { Permissions } from '../workload/inplace/permission.ts';
@@ -42,10 +43,6 @@ export type State = {
   readonly skipsSurge: boolean;
 };
 
-export function nameOf({ metadata }: ControllerRevision): string {
-  return metadata.name ?? '';
-}
-
 /** Returns the counting options, with a predicate for Pods at the update revision. */
 export function countingOf(state: State, isUpdatedPod: (pod: Pod) => boolean): Counting {
   const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete, skipsSurge } = state;
@@ -54,7 +51,7 @@ export function countingOf(state: State, isUpdatedPod: (pod: Pod) => boolean): C
     isAvailable,
     isSpecifiedDelete,
     skipsSurge,
-    canRollBack: settings.gates.CloneSetPartitionRollback && nameOf(current) !== nameOf(update),
+    canRollBack: settings.gates.CloneSetPartitionRollback && nameOfRevision(current) !== nameOfRevision(update),
     excludesPreparingDelete:
       settings.cloneSetExcludesPreparingDelete || (cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false),
   };

@@ -1,11 +1,13 @@
 /** CloneSet status. */
 import type { CloneSet, CloneSetCondition, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { isRunningAndReady } from '../workload/pod-availability.ts';
+import { presentCount } from '../workload/present-count.ts';
 import { partitionOf, replicasOf } from './numbers.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 
 /** Counts the Pods as observed, before the actions of this reconcile. */
 export function statusOf(state: State, collisionCount: number): CloneSetStatus {
@@ -19,25 +21,20 @@ export function statusOf(state: State, collisionCount: number): CloneSetStatus {
   const isEverywhere = updated.pods === pods.length && updated.pods === replicas;
   const { conditions } = status ?? {};
   return {
-    ...present('observedGeneration', metadata.generation ?? 0),
+    ...presentCount('observedGeneration', metadata.generation ?? 0),
     replicas: pods.length,
     readyReplicas: all.ready,
     availableReplicas: all.available,
     updatedReplicas: updated.pods,
     updatedReadyReplicas: updated.ready,
-    ...present('updatedAvailableReplicas', updated.available),
-    ...present('expectedUpdatedReplicas', partition === undefined ? 0 : replicas - partition),
-    updateRevision: nameOf(update),
-    currentRevision: isEverywhere ? nameOf(update) : nameOf(current),
+    ...presentCount('updatedAvailableReplicas', updated.available),
+    ...presentCount('expectedUpdatedReplicas', partition === undefined ? 0 : replicas - partition),
+    updateRevision: nameOfRevision(update),
+    currentRevision: isEverywhere ? nameOfRevision(update) : nameOfRevision(current),
     collisionCount,
     ...(conditions ? { conditions } : {}),
     labelSelector: formatLabelSelector(spec.selector),
   };
-}
-
-/** Omits a number that is zero. */
-function present<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
-  return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
 type PodCounts = { pods: number; ready: number; available: number };

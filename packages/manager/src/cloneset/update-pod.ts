@@ -3,14 +3,14 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import { type Action, withOutcomeEvents } from '@kruise/client/actions';
-import { podTemplateOf } from '@kruise/machinery/controller-revision';
+import { nameOfRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
 import { type AttemptResult, attemptUpdate } from '../workload/inplace/attempt.ts';
 import type { UpdateType } from '../workload/inplace/permission.ts';
 import type { UpdateSpec } from '../workload/inplace/state.ts';
 import { inPlaceObstacle, updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { isSpecifiedDelete, specifyDelete } from '../workload/specified-delete.ts';
 import { newInstanceIds, newPod } from './instances.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 
 /** Target revision of an update, and how Pods reach it. */
 export type Task = {
@@ -38,7 +38,7 @@ export function taskOf(state: State, rolling: CloneSetRollingUpdate, target: Con
     ignoresVolumeClaims: policy === 'InPlaceOnly',
   };
   const known = new Map<ControllerRevision | undefined, UpdateSpec | undefined>();
-  const revisionOf = (pod: Pod) => revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
+  const revisionOf = (pod: Pod) => revisions.find((each) => revisionLabels.isAt(pod, nameOfRevision(each)));
   const changesFor = (pod: Pod) => {
     const from = revisionOf(pod);
     if (!known.has(from)) known.set(from, updateSpecOf(from, target, options));
@@ -48,7 +48,7 @@ export function taskOf(state: State, rolling: CloneSetRollingUpdate, target: Con
     const changes = policy === 'ReCreate' ? undefined : changesFor(pod);
     const way = changes ? permissions.updateTypeFor(pod, changes, policy) : 'ReCreate';
     if (way !== 'ReCreate' || policy === 'InPlaceOnly') return way;
-    const fault = permissions.recreationFault(nameOf(target));
+    const fault = permissions.recreationFault(nameOfRevision(target));
     return fault === undefined ? way : { fault };
   };
   const obstacleFor = (pod: Pod) => {
@@ -92,7 +92,7 @@ export function updatePod(state: State, pod: Pod, task: Task): AttemptResult {
 function replace(state: State, pod: Pod, target: ControllerRevision): readonly Action[] {
   const { cloneSet, permissions } = state;
   if (isSpecifiedDelete(pod)) return [];
-  const why = `for update(revision ${nameOf(target)})`;
+  const why = `for update(revision ${nameOfRevision(target)})`;
   const done = `successfully patch pod {name} specified-delete ${why}`;
   const failed = `failed to patch pod specified-delete {name} ${why}: {error}`;
   const marking = withOutcomeEvents(specifyDelete(pod), {
@@ -100,7 +100,7 @@ function replace(state: State, pod: Pod, target: ControllerRevision): readonly A
     done: { reason: 'SuccessfulUpdatePodReCreate', message: done },
     failed: { reason: 'FailedUpdatePodReCreate', message: failed },
   });
-  const recreation = { workload: cloneSet, revision: nameOf(target), pod: () => podOf(state, target) };
+  const recreation = { workload: cloneSet, revision: nameOfRevision(target), pod: () => podOf(state, target) };
   return permissions.beforeRecreation([marking], recreation);
 }
 
@@ -111,5 +111,5 @@ function replace(state: State, pod: Pod, target: ControllerRevision): readonly A
 function podOf({ cloneSet, revisionLabels, pods, now }: State, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? cloneSet.spec.template;
   const [id = ''] = newInstanceIds(cloneSet, 1, { pods, claims: [] }, now);
-  return newPod(cloneSet, id, { template, revisionLabels: revisionLabels.labelsOf(nameOf(revision)) }, now);
+  return newPod(cloneSet, id, { template, revisionLabels: revisionLabels.labelsOf(nameOfRevision(revision)) }, now);
 }

@@ -3,7 +3,8 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
-import { type Action, patch } from '@kruise/client/actions';
+import { type Action, parallel, patch, type SequentialActions, type Step, sequence } from '@kruise/client/actions';
+import { nameOfRevision, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { budgetNameOf, checkBudget } from '../podunavailablebudget/pod-unavailable-budget.ts';
@@ -13,15 +14,18 @@ import { type Refresh, refreshUpdate } from '../workload/inplace/update.ts';
 import { advanceState } from '../workload/lifecycle/advance.ts';
 import { lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { mergePatches } from '../workload/patch-pod.ts';
-import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { isNewlyCreated, isScheduled } from '../workload/readiness/first-readiness.ts';
+import { podTemplateHashLabel, shortHash } from '../workload/revision/pod-revision.ts';
 import { byPriority } from '../workload/update-order/priority.ts';
 import { scattered } from '../workload/update-order/scatter.ts';
-import { hasNode, isNewlyCreated } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
-import { countingOf, nameOf, type State } from './state.ts';
+import { countingOf, type State } from './state.ts';
 import { type Task, taskOf, updatePod } from './update-pod.ts';
 
-export function update(state: State): AttemptResult {
+/** Actions of all Pods, grouped, and the results of their attempts. */
+export type Update = Omit<AttemptResult, 'actions'> & { readonly actions: readonly Step[] };
+
+export function update(state: State): Update {
   const { updateStrategy } = state.cloneSet.spec;
   // Newly created Pods must become ready even if updates are paused or wait for deletions.
   const refreshed = refreshPods(state);
@@ -33,7 +37,7 @@ export function update(state: State): AttemptResult {
 }
 
 /** Continues what is in progress for each Pod: its in-place update and its lifecycle state. */
-function refreshPods(state: State): AttemptResult {
+function refreshPods(state: State): Update {
   const { pods, now, cloneSet, settings } = state;
   const { type, rollingUpdate = {} } = cloneSet.spec.updateStrategy ?? {};
   let moving: ReadonlySet<Pod> | undefined;
@@ -42,8 +46,8 @@ function refreshPods(state: State): AttemptResult {
     moving ??= new Set(type === 'OnDelete' ? [] : selectUpdates(state, rollingUpdate).pods);
     return !moving.has(pod);
   };
-  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade: hasNode };
-  const actions: Action[] = [];
+  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade: isScheduled };
+  const actions: (Action | SequentialActions)[] = [];
   let requeue: Pick<Refresh, 'requeueAfterSeconds'> = {};
   for (const pod of pods) {
     // The new-pods controller handles newly created Pods.
@@ -51,11 +55,12 @@ function refreshPods(state: State): AttemptResult {
     const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, state, now);
     if (requeueAfterSeconds !== undefined) requeue = earliestRequeue(requeue.requeueAfterSeconds, requeueAfterSeconds);
     const advances = advanceState(pod, progress, now);
+    const labels = lacksHash(pod) ? [labelHash(pod)] : [];
     // Most of thousands of Pods need no action.
-    if (due.length + advances.length > 0) actions.push(...mergePatches([...due, ...advances]));
-    if (lacksHash(pod)) actions.push(labelHash(pod));
+    if (due.length + advances.length + labels.length === 0) continue;
+    actions.push(...sequence([...mergePatches([...due, ...advances]), ...labels]));
   }
-  return { actions, ...requeue };
+  return { actions: parallel(actions), ...requeue };
 }
 
 /** Reports whether a Pod lacks the template hash label, like Pods of older releases. */
@@ -95,7 +100,7 @@ function withoutRefused(pods: readonly Pod[], task: Task) {
   return { open: [...open.filter((pod) => !task.wasRefused(pod)), ...open.filter(task.wasRefused)], fault };
 }
 
-function updatePods(state: State, rolling: CloneSetRollingUpdate): AttemptResult {
+function updatePods(state: State, rolling: CloneSetRollingUpdate): Update {
   const { task, pods: waiting, maxUnavailable, fault: refusal } = selectUpdates(state, rolling);
   if (waiting.length === 0) return { actions: [], ...(refusal === undefined ? {} : { fault: refusal }) };
   const steps: AttemptResult[] = [];
@@ -112,7 +117,7 @@ function updatePods(state: State, rolling: CloneSetRollingUpdate): AttemptResult
   }
   const { fault = refusal } = steps.at(-1) ?? {};
   return {
-    actions: [...budgets.charges(), ...steps.flatMap(({ actions }) => actions)],
+    actions: [...budgets.charges(), ...parallel(steps.flatMap(({ actions }) => sequence(actions)))],
     ...earliestRequeue(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
     ...(fault === undefined ? {} : { fault }),
   };
@@ -167,7 +172,7 @@ function withinLimit(
 ): readonly Pod[] {
   const unavailablePods = pods.filter((pod) => !isAvailable(pod));
   let unavailable = unavailablePods.length;
-  const atTarget = unavailablePods.filter((pod) => revisionLabels.isAt(pod, nameOf(target))).length;
+  const atTarget = unavailablePods.filter((pod) => revisionLabels.isAt(pod, nameOfRevision(target))).length;
   // Other Pods may have become unavailable since these Pods were drained, so that the limit leaves no room for them.
   // They would stay unavailable forever: with PreparingUpdateAsUpdate there is no surge for Pods that count as updated.
   // OpenKruise has this flaw.

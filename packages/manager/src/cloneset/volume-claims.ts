@@ -2,7 +2,7 @@
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
-import { type Action, isBeingDeleted, patch, remove, withOutcomeEvents } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, parallelByKind, patch, remove, withOutcomeEvents } from '@kruise/client/actions';
 import { controllerReference, withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import { instanceIdOf } from './instances.ts';
@@ -25,7 +25,7 @@ export function usableVolumeClaims(cloneSet: CloneSet, { pods, claims }: PodsAnd
     else if (usingPod) actions.push(transferOwnership(cloneSet, claim, usingPod));
     else actions.push(deleteOrphanedClaim(cloneSet, claim));
   }
-  return { kept, actions };
+  return { kept, actions: parallelByKind(actions) };
 }
 
 function transferOwnership(cloneSet: CloneSet, claim: PersistentVolumeClaim, { metadata }: Pod): Action {

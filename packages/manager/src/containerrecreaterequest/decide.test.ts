@@ -13,6 +13,7 @@ import {
   recreatePodUidLabel,
   recreateUnreadyAcquired,
 } from '@kruise/api/kruise/well-known';
+import { flattenSteps } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
@@ -168,7 +169,7 @@ test('a completed request releases its Pod and its finalizer', () => {
     metadata: { ...requestOf().metadata, finalizers: [recreateUnreadyAcquired] },
   });
   assert.deepEqual(decided(held, podOf('pod-uid', 60, true)).does, ['patch app', 'patch restart', 'patch restart']);
-  assert.deepEqual(decide({ request: held, pod: undefined }, now).actions.length, 2);
+  assert.deepEqual(flattenSteps(decide({ request: held, pod: undefined }, now).actions).length, 2);
   const leaving = { ...held, metadata: { ...held.metadata, deletionTimestamp: ago(1) } };
   assert.deepEqual(decided(leaving, podOf('pod-uid', 60, true)).does, ['patch app', 'patch restart']);
 });

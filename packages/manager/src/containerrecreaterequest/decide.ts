@@ -15,6 +15,7 @@ import {
   addFinalizer,
   hasFinalizer,
   isBeingDeleted,
+  parallelByKind,
   patch,
   remove,
   removeFinalizer,
@@ -70,12 +71,12 @@ function releasePod({ request, pod }: Observed, now: Instant): Decided {
       removeFinalizer(request, recreateUnreadyAcquired),
     );
   }
-  if (isBeingDeleted(request)) return { actions: steps };
+  if (isBeingDeleted(request)) return { actions: parallelByKind(steps) };
   if (request.metadata.labels?.[recreateActiveLabel] !== undefined) {
     steps.push(patch(request, { metadata: { labels: { [recreateActiveLabel]: null } } }));
   }
   const { ttlSecondsAfterFinished: ttlSeconds } = request.spec;
-  if (steps.length > 0 || ttlSeconds === undefined) return { actions: steps };
+  if (steps.length > 0 || ttlSeconds === undefined) return { actions: parallelByKind(steps) };
   const leftMs = parseTime(request.status!.completionTime!) + ttlSeconds * 1000 - now;
   return leftMs > 0 ? { actions: [], requeueAfterSeconds: leftMs / 1000 } : { actions: [remove(request)] };
 }

@@ -63,7 +63,7 @@ function observe(caches: Caches, key: Key, { backOff, preDownloadEnabled }: Obse
     nodes: caches.of(node).list(),
     candidates: candidatesFor(caches.of(pod), set),
     revisions: candidatesFor(revisions, set),
-    find: (name) => revisions.get({ namespace, name }),
+    findRevision: (name) => revisions.get({ namespace, name }),
     remainingBackOffMs: backOff.remainingMs,
     imagePullJobs: preDownloadEnabled ? caches.of(imagePullJob).controlledBy(set) : [],
   };

@@ -9,7 +9,7 @@ import {
   inPlaceUpdateStateAnnotation,
   lifecycleStateLabel,
 } from '@kruise/api/kruise/well-known';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { podTemplateData } from '@kruise/machinery/controller-revision';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -162,14 +162,15 @@ function decideOn({ spec, desired, nodes = nodesOf('a b c d e'), pods = [], gate
     nodes,
     candidates: pods,
     revisions,
-    find: (name: string) => revisions.find(({ metadata }) => metadata.name === name),
+    findRevision: (name: string) => revisions.find(({ metadata }) => metadata.name === name),
     remainingBackOffMs: () => backOffMs,
     imagePullJobs: [],
   };
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, did: decision.actions.map(formatAction).join(' '), reported };
+  const actions = flattenSteps(decision.actions);
+  return { ...decision, actions, did: actions.map(formatAction).join(' '), reported };
 }
 
 /**
@@ -536,13 +537,13 @@ test('an update respects its limits at every step, and ends with one Pod on each
       let isAtRest = false;
       for (let turn = 0; turn < 200 && !isAtRest; turn++) {
         const revisions = objectsOf<ControllerRevision>(objects, 'ControllerRevision');
-        const find = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
+        const findRevision = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
         const observed = {
           set,
           nodes,
           candidates: pods(),
           revisions,
-          find,
+          findRevision,
           remainingBackOffMs: () => 0,
           imagePullJobs: [],
         };

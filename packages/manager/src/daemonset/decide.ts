@@ -7,24 +7,24 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/kruise/daemonset';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
-import { type Action, record } from '@kruise/client/actions';
-import { claimActions } from '@kruise/client/adoption';
+import { type Action, parallel, parallelByKind, type Step } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { claimsOf } from '@kruise/machinery/claims';
+import { revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { placementOf, targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
-import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
 import { backOffKey, reportEndedPods } from '@kruise/workload-kit/daemonset/ended-pods';
-import { hashOf, historyOf, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
+import { claimPods, pruneRevisionHistory } from '@kruise/workload-kit/daemonset/history';
 import { placePods } from '@kruise/workload-kit/daemonset/placement';
 import { isUpdatedBy, type PodPlacer, podsByNode, podsFor } from '@kruise/workload-kit/daemonset/pods';
 import { updateBudget } from '@kruise/workload-kit/daemonset/state';
 import { countNodes } from '@kruise/workload-kit/daemonset/status';
-import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
+import { createPod, deletePod, recordSelectingAll } from '@kruise/workload-kit/pod-control';
 import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
@@ -43,7 +43,7 @@ export type Observed = Pick<State, 'set' | 'nodes' | 'imagePullJobs'> & {
   /** Revisions that the DaemonSet controls or may adopt. */
   readonly revisions: readonly ControllerRevision[];
   /** Finds a revision by name in the DaemonSet's namespace, whatever its owner. */
-  readonly find: (name: string) => ControllerRevision | undefined;
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
   /** Returns the remaining backoff of failures under a key. */
   readonly remainingBackOffMs: (key: string, now: Instant) => number;
 };
@@ -56,58 +56,38 @@ export function decide(
   now: Instant,
   refused: RefusedWrites = noRefusals,
 ): Decided {
-  const { set, candidates, revisions, find } = observed;
+  const { set } = observed;
   const { spec, metadata } = set;
   if (metadata.deletionTimestamp != null) return { actions: [] };
-  if (isSame(spec.selector, {})) return refuseToSelectAll(set);
+  if (isSame(spec.selector, {})) return { actions: [recordSelectingAll(set, 'DaemonSet')] };
 
-  const selector = selectorOf(spec.selector);
-  const matches = (child: Pod | ControllerRevision) => selector.matches(child.metadata.labels);
-  const revisionClaims = claimsOf(set, revisions, matches);
-  const podClaims = claimsOf(set, candidates, matches);
-  const pods = podClaims.claimed;
-  const history = historyOf(set, revisionClaims.claimed, pods, find);
-  const state = buildState(observed, { pods, ...history, permissions: permissionsBy(refused) }, settings, now);
-
+  const { state, upkeep, collisionCount } = deriveState(observed, settings, now, refused);
   const work = planActions(state);
-  const status = statusOf(state, history.collisionCount);
-  const seconds = [secondsUntilAvailable(pods, state.minReadySeconds, now), ...work.seconds].filter(
-    (each) => each !== undefined,
-  );
+  const status = statusOf(state, collisionCount);
   return {
-    actions: [
-      ...claimActions(set, revisionClaims),
-      ...history.actions,
-      ...claimActions(set, podClaims),
-      ...preDownloadImages(state),
-      ...work.actions,
-      ...pruneRevisionHistory(set, history.old, pods),
-    ],
+    actions: [...upkeep, ...preDownloadImages(state), ...work.actions, ...pruneRevisionHistory(set, state)],
     // Without the revision it is unknown which Pods are updated.
     status: ({ failures }) =>
       failures.some(({ action }) => 'object' in action && action.object.kind === 'ControllerRevision')
         ? set.status
         : status,
-    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...earliestRequeue(secondsUntilAvailable(state.pods, state.minReadySeconds, now), ...work.seconds),
     // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
     // set.
     minIntervalMs: reconcileIntervalFor(observed.nodes.length),
   };
 }
 
-function refuseToSelectAll(set: DaemonSet): Decided {
-  const message = 'This DaemonSet is selecting all pods. A non-empty selector is required.';
-  return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
-}
-
-function buildState(
+function deriveState(
   observed: Observed,
-  { pods, hash, current, old, permissions }: Pick<State, 'pods' | 'hash' | 'current' | 'old' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
-): State {
+  refused: RefusedWrites,
+): DerivedState<State> {
   const { set, nodes, imagePullJobs } = observed;
-  return {
+  const { state: claimed, ...rest } = claimPods(set, observed);
+  const { pods, hash, current, old } = claimed;
+  const state: State = {
     set,
     settings,
     nodes,
@@ -117,10 +97,10 @@ function buildState(
     old,
     imagePullJobs,
     revisionLabels: literalLabels,
-    permissions,
+    permissions: permissionsBy(refused),
     byNode: podsByNode(pods),
     placement: placementOf(set.spec.template.spec),
-    hasHash: (pod) => hashOf(pod) === hash,
+    hasHash: (pod) => revisionLabelOf(pod) === hash,
     isUpdated: isUpdatedBy(set, hash),
     mustDelete: isPreDeleting,
     allowsSurge: updateBudget(set, 1).maxSurge > 0,
@@ -128,9 +108,10 @@ function buildState(
     remainingBackOffMs: (node) => observed.remainingBackOffMs(backOffKey(set, node), now),
     now,
   };
+  return { ...rest, state };
 }
 
-type Work = { readonly actions: readonly Action[]; readonly seconds: readonly number[] };
+type Work = { readonly actions: readonly Step[]; readonly seconds: readonly number[] };
 
 function planActions(state: State): Work {
   const { set, now } = state;
@@ -138,7 +119,7 @@ function planActions(state: State): Work {
   const starts = limitStarts(state, tending.nodesNeedingPods);
   const chores = [
     ...reportEndedPods(set, tending, now),
-    ...stopPods(state, tending.podsToDelete),
+    ...parallelByKind(stopPods(state, tending.podsToDelete)),
     ...startPods(state, starts),
   ];
   const stopping = new Set(tending.podsToDelete);
@@ -148,8 +129,10 @@ function planActions(state: State): Work {
   const freeing = state.pods.filter((pod) => !stopping.has(pod) && !isPreDeleting(pod));
   const upkeep = [
     ...chores,
-    ...refreshing.flatMap(({ actions }) => actions),
-    ...freeing.flatMap((pod) => removeStaleHolds(pod, now)),
+    ...parallelByKind([
+      ...refreshing.flatMap(({ actions }) => actions),
+      ...freeing.flatMap((pod) => removeStaleHolds(pod, now)),
+    ]),
   ];
   return { actions: upkeep.length > 0 ? upkeep : update(state), seconds };
 }
@@ -163,7 +146,7 @@ function limitStarts(state: State, nodes: readonly string[]): readonly string[] 
   return nodes.toSorted(compareStrings).slice(0, limit);
 }
 
-function update(state: State): readonly Action[] {
+function update(state: State): readonly Step[] {
   const { type, rollingUpdate } = state.set.spec.updateStrategy ?? {};
   if (type !== 'RollingUpdate' || rollingUpdate?.paused) return [];
   const { replaced, starts, stops } = updateStep(state);
@@ -171,7 +154,7 @@ function update(state: State): readonly Action[] {
   const [first] = inPlace.rest;
   const stopping = stopPods(state, [...inPlace.rest, ...stops]);
   const replacing = first ? beforeRecreation(state, first, stopping) : stopping;
-  return [...inPlace.actions, ...replacing, ...startPods(state, starts)];
+  return [...parallelByKind([...inPlace.actions, ...replacing]), ...startPods(state, starts)];
 }
 
 /** Deletes Pods. A Pod with a preDelete hook moves to PreparingDelete instead. */
@@ -199,10 +182,10 @@ function podMaker({ set, hash, settings }: State): (node: string) => Pod {
   return podsFor(withReadinessGate(set), hash, settings.daemonSetsUseScheduler ? undefined : bindToNode);
 }
 
-function startPods(state: State, nodes: readonly string[]): readonly Action[] {
+function startPods(state: State, nodes: readonly string[]): readonly Step[] {
   const { set } = state;
   const podFor = podMaker(state);
-  return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
+  return parallel(nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node))));
 }
 
 /** Sets the scheduler name to the DaemonSet controller, so that no scheduler handles the Pod. */

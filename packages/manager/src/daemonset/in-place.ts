@@ -3,12 +3,13 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import type { Action } from '@kruise/client/actions';
+import { revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { announceUpdate } from '../workload/inplace/attempt.ts';
 import type { UpdateSpec } from '../workload/inplace/state.ts';
 import { startUpdate } from '../workload/inplace/update.ts';
 import { updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { hasReadinessGate } from '../workload/readiness/pod-readiness.ts';
-import { revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { shortHash } from '../workload/revision/pod-revision.ts';
 import { burstOf } from './numbers.ts';
 import type { State } from './state.ts';
 

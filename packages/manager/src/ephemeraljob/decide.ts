@@ -7,6 +7,7 @@ import {
   hasFinalizer,
   isBeingDeleted,
   type PatchAction,
+  parallel,
   remove,
   removeFinalizer,
   update,
@@ -41,7 +42,7 @@ export function decide({ job, pods }: Observed, now: Instant): Decided {
   if (status.phase === 'Paused' || status.completionTime !== undefined) return { actions: hold, status };
   const untilDeadlineMs = msUntilDeadline(job, status.startTime!, now);
   return {
-    actions: [...hold, ...addContainers(job, targets)],
+    actions: [...hold, ...parallel(addContainers(job, targets))],
     status,
     ...(untilDeadlineMs === Number.POSITIVE_INFINITY ? {} : { requeueAfterSeconds: untilDeadlineMs / 1000 }),
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagepulljob';
+import { flattenSteps } from '@kruise/client/actions';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from './decide.ts';
 import { templateHash, templateOf } from './template-hash.ts';
@@ -39,7 +40,7 @@ const active = { active: 1 };
 const failed = { failed: 1 };
 
 function formatDecision({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
-  const did = actions.map((action) => {
+  const did = flattenSteps(actions).map((action) => {
     if (action.type === 'record') return `${action.event.reason}: ${action.event.message}`;
     if (action.type === 'create') return `create ${(action.object as ImagePullJob).spec.image}`;
     return 'object' in action ? `${action.type} ${action.object.metadata.name}` : action.type;

@@ -1,7 +1,7 @@
 /** ImageListPullJob reconciler: keeps one ImagePullJob for each image of the list. */
 import type { ImageListPullJob, ImageListPullJobStatus } from '@kruise/api/kruise/imagelistpulljob';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
-import { type Action, create, isBeingDeleted, patch, record, remove } from '@kruise/client/actions';
+import { type Action, create, isBeingDeleted, parallel, patch, record, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
@@ -35,9 +35,9 @@ export function decide({ job, children: all }: Observed, now: Instant): Decision
   return {
     actions: [
       ...marks,
-      ...missing.map((image) => create(childFor(job, image, hash))),
+      ...parallel(missing.map((image) => create(childFor(job, image, hash)))),
       ...countEvent(job, 'create', missing.length),
-      ...outdated.map(remove),
+      ...parallel(outdated.map(remove)),
       ...countEvent(job, 'delete', outdated.length),
     ],
     // Failed writes do not count as progress.

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Secret } from '@kruise/api/core/secret';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { NodeImage } from '@kruise/api/kruise/nodeimage';
+import { flattenSteps } from '@kruise/client/actions';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
 import fc from 'fast-check';
@@ -31,7 +32,7 @@ const observed = (of: ImagePullJob, nodeImages: readonly NodeImage[], copies: re
 const look = (of: ImagePullJob, nodeImages: readonly NodeImage[], copies?: readonly Secret[]) =>
   decide(observed(of, nodeImages, copies), settings, now);
 function formatDecision({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
-  const did = actions.map((action) =>
+  const did = flattenSteps(actions).map((action) =>
     'object' in action ? `${action.type} ${action.object.kind} ${action.object.metadata.name}` : action.type,
   );
   return wait === undefined ? did : [...did, `wait ${wait}`];
@@ -382,7 +383,7 @@ test('never more nodes than parallelism are active, and every node finishes', ()
       let nodes = Array.from({ length: count }, (_, index) => nodeImage(`node-${index}`));
       for (let pass = 0; pass <= 2 * count + 1 && of.status?.completionTime == null; pass++) {
         const { actions, status } = look(of, nodes, [copy('key-1', 'default/key', ['default/pull'])]);
-        for (const action of actions) {
+        for (const action of flattenSteps(actions)) {
           if (action.type !== 'patch') continue;
           const patched = (node: NodeImage) =>
             node.metadata.name === action.object.metadata.name

@@ -7,16 +7,18 @@ import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagep
 import type { NodeImage } from '@kruise/api/kruise/nodeimage';
 import { imagePullJobFinalizer } from '@kruise/api/kruise/well-known';
 import {
-  type Action,
   addFinalizer,
   hasFinalizer,
   isBeingDeleted,
+  parallel,
   remove,
   removeFinalizer,
+  type Step,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { intValue } from '@kruise/values/int-or-string';
 import { type Instant, parseTime } from '@kruise/values/time';
+import { type ReconcileInterval, reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { addImage } from './add-image.ts';
 import { claimSecrets, releaseSecrets } from './secrets.ts';
 import { deriveState, statusOf } from './status.ts';
@@ -59,10 +61,10 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
     addImage({ job, image, nodeImage, secrets: secrets.references, settings, now }),
   );
   return {
-    actions: [...finalizerActions, ...secrets.actions, ...imageActions],
+    actions: [...finalizerActions, ...secrets.actions, ...parallel(imageActions)],
     status,
     ...untilDeadline(job, status, now),
-    minIntervalMs: minIntervalMsFor(nodeImages.length),
+    minIntervalMs: reconcileIntervalFor(nodeImages.length, interval),
   };
 }
 
@@ -82,13 +84,11 @@ function finalize(observed: Observed, settings: Settings): Decision<ImagePullJob
     : { actions: [removeFinalizer(job, imagePullJobFinalizer)] };
 }
 
-/** Returns the minimum interval between two reconciles: a job handles the reports of many nodes in one reconcile. */
-function minIntervalMsFor(nodes: number): number {
-  return Math.floor(nodes / 20);
-}
+/** A job handles the reports of many nodes in one reconcile. */
+const interval: ReconcileInterval = { from: 0, objectsPerMs: 20 };
 
 /** Releases the Secrets when no more pulls are needed, and removes the finalizer. */
-function releaseJob(observed: Observed, settings: Settings): readonly Action[] {
+function releaseJob(observed: Observed, settings: Settings): readonly Step[] {
   const { job } = observed;
   if (!hasFinalizer(job, imagePullJobFinalizer)) return [];
   return [...releaseSecrets(observed, settings), removeFinalizer(job, imagePullJobFinalizer)];

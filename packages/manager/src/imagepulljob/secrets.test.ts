@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '@kruise/api/core/secret';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
-import type { Action } from '@kruise/client/actions';
+import { flattenSteps, type Step } from '@kruise/client/actions';
 import { copy, job, nodeImage, secret, settings } from './fixtures.ts';
 import { claimSecrets, releaseSecrets } from './secrets.ts';
 
@@ -13,8 +13,8 @@ const observed = (of: ImagePullJob, copies: readonly Secret[], sources: readonly
   findSecret: (name: string) => sources.find(({ metadata }) => metadata.name === name),
 });
 const users = ({ metadata }: Secret) => metadata.annotations?.['imagepulljobs.kruise.io/references'];
-function formatActions(actions: readonly Action[]): readonly string[] {
-  return actions.map((action) => {
+function formatActions(steps: readonly Step[]): readonly string[] {
+  return flattenSteps(steps).map((action) => {
     if (!('object' in action)) return action.type;
     const what = `${action.type} ${action.object.metadata.name}`;
     return action.type === 'update' ? `${what} for ${users(action.object as Secret)}` : what;

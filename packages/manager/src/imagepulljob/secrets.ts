@@ -11,14 +11,14 @@ import {
   imagePullSecretReferencesAnnotation,
   imagePullSecretSourceAnnotation,
 } from '@kruise/api/kruise/well-known';
-import { type Action, create, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import { type Action, create, isBeingDeleted, parallelByKind, remove, type Step, update } from '@kruise/client/actions';
 import { keyOf } from '@kruise/client/object-key';
 import { fnv1a } from '@kruise/machinery/hash';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Observed, Settings } from './decide.ts';
 
 export type Claimed = {
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
   /** Pull secrets for the NodeImages. */
   readonly references: readonly PullSecret[];
 };
@@ -37,20 +37,22 @@ export function claimSecrets(observed: Observed, settings: Settings): Claimed {
   const left = usable.filter((copy) => isUsedBy(copy, job) && !sources.has(sourceOf(copy)));
   const claims = names.map((name) => claim(observed, settings, name, usable));
   return {
-    actions: [...left.map((copy) => release(copy, job)), ...claims.flatMap(({ actions }) => actions)],
+    actions: parallelByKind([...left.map((copy) => release(copy, job)), ...claims.flatMap(({ actions }) => actions)]),
     references: claims.flatMap(({ references }) => references),
   };
 }
 
 /** Releases all copies that a job uses. */
-export function releaseSecrets({ job, copies }: Observed, { daemonConfigNamespace }: Settings): readonly Action[] {
+export function releaseSecrets({ job, copies }: Observed, { daemonConfigNamespace }: Settings): readonly Step[] {
   if (job.metadata.namespace === daemonConfigNamespace) return [];
-  return usableCopies(copies)
-    .filter((copy) => isUsedBy(copy, job))
-    .map((copy) => release(copy, job));
+  const used = usableCopies(copies).filter((copy) => isUsedBy(copy, job));
+  return parallelByKind(used.map((copy) => release(copy, job)));
 }
 
-function claim(observed: Observed, settings: Settings, name: string, usable: readonly Secret[]): Claimed {
+/** A claimed Secret and its writes. */
+type Claim = Omit<Claimed, 'actions'> & { readonly actions: readonly Action[] };
+
+function claim(observed: Observed, settings: Settings, name: string, usable: readonly Secret[]): Claim {
   const { job, findSecret } = observed;
   const source = findSecret(name);
   // The creation of the Secret enqueues the job; meanwhile the job runs without the Secret.

@@ -2,7 +2,7 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { NodePodProbe, NodePodProbeStatus, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
-import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import { create, isBeingDeleted, parallelByKind, remove, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isPodActive } from '@kruise/machinery/pods';
 import { writeResults } from './results.ts';
@@ -31,7 +31,7 @@ export function decide(observed: Observed): Decision<NodePodProbeStatus> {
     return pod ? writeResults(pod, probeStates, observed.findMarker) : [];
   });
   const pruned = { ...nodePodProbe, spec: probed.length > 0 ? { podProbes: probed } : {} };
-  return { actions: [...(isUnchanged ? [] : [update(pruned)]), ...results] };
+  return { actions: [...(isUnchanged ? [] : [update(pruned)]), ...parallelByKind(results)] };
 }
 
 function newNodePodProbe(name: string): NodePodProbe {

@@ -11,6 +11,7 @@ import { isBeingDeleted } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { tryParseInteger } from '@kruise/values/go-integer';
+import { type ReconcileInterval, reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import type { Workload } from './workloads.ts';
 
 export type Observed = {
@@ -23,11 +24,8 @@ export type Observed = {
 
 type Records = { readonly [podName: string]: PodState };
 
-/**
- * Maximum interval between two reconciles. The status holds every Pod, so one write for a large workload should cover
- * many changes.
- */
-const maxIntervalMs = 1000;
+/** The status holds every Pod, so one write for a large workload should cover many changes. */
+const interval: ReconcileInterval = { from: 0, objectsPerMs: 1, maxMs: 1000 };
 
 export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
   const { state, workload } = observed;
@@ -41,7 +39,7 @@ export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
   return {
     actions: [],
     status: { observedGeneration, ...(count > 0 ? { podStates: records } : {}) },
-    minIntervalMs: Math.min(count, maxIntervalMs),
+    minIntervalMs: reconcileIntervalFor(count, interval),
   };
 }
 

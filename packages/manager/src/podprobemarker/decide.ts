@@ -8,6 +8,7 @@ import {
   addFinalizer,
   hasFinalizer,
   isBeingDeleted,
+  parallel,
   removeFinalizer,
   update,
 } from '@kruise/client/actions';
@@ -45,7 +46,7 @@ export function decide(observed: Observed): Decision<PodProbeMarkerStatus> {
   const marked = observed.marksVirtualPods ? virtualPods.flatMap((pod) => mark(marker, pod)) : [];
   const matchedPods = pods.length + virtualPods.length;
   return {
-    actions: [...hold, ...marked, ...nodeUpdates],
+    actions: [...hold, ...parallel(marked), ...nodeUpdates],
     status: {
       observedGeneration: marker.metadata.generation ?? 0,
       ...(matchedPods > 0 ? { matchedPods } : {}),

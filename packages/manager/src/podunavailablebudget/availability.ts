@@ -5,7 +5,7 @@
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import { unavailablePodLabelPrefix } from '@kruise/api/kruise/well-known';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
+import { memoizeByObject } from '@kruise/values/memoize';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
 import { injectedSets } from '../sidecarset/marks.ts';
 import { isImageExchanged, isRunningAndReady } from '../sidecarset/pod-state.ts';

@@ -1,7 +1,7 @@
 /** PodUnavailableBudget reconciler: computes how many more Pods may become unavailable. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodUnavailableBudget, PodUnavailableBudgetStatus } from '@kruise/api/kruise/podunavailablebudget';
-import { isBeingDeleted, type NewEvent, type PatchAction } from '@kruise/client/actions';
+import { isBeingDeleted, type NewEvent, type PatchAction, parallel, parallelByKind } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isSame } from '@kruise/machinery/json-value';
 import { scaleUp } from '@kruise/values/int-or-string';
@@ -38,7 +38,7 @@ export function decide(
   const totalReplicas = budget.spec.protectTotalReplicas ?? replicas;
   const desiredAvailable = desired(budget, totalReplicas);
   if (typeof desiredAvailable === 'string') {
-    return { actions: relations, events: [...empty, uncountable(budget, desiredAvailable)] };
+    return { actions: parallel(relations), events: [...empty, uncountable(budget, desiredAvailable)] };
   }
   const { disruptedPods, unavailablePods, expired, nextAt } = recordsOf(budget, pods, now);
   const isExpected = ({ metadata: { name = '' } }: Pod) => !disruptedPods.has(name) && !unavailablePods.has(name);
@@ -57,7 +57,7 @@ export function decide(
   // A Pod counts again only if the cache is not stale: the allowed disruption may have happened unobserved.
   const unconfirmed = [...expired.disrupted, ...expired.unavailable].filter((pod) => isAvailable(pod, gates));
   return {
-    actions: [...relations, ...unconfirmed.map(confirm)],
+    actions: parallelByKind([...relations, ...unconfirmed.map(confirm)]),
     status,
     events: [...(isIdlePoll ? [] : empty), ...expired.disrupted.map((pod) => notDeleted(pod, budget))],
     minIntervalMs: reconcileIntervalFor(pods.length),

@@ -6,7 +6,7 @@ import type {
   ResourceDistributionStatus,
   ResourceDistributionTargets,
 } from '@kruise/api/kruise/resourcedistribution';
-import type { Action, CreateAction, UpdateAction } from '@kruise/client/actions';
+import { type Action, type CreateAction, flattenSteps, type UpdateAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { copyFor, type Resource } from './copy.ts';
@@ -56,7 +56,8 @@ function decided(
   there: { readonly [namespace: string]: Resource } = {},
   fail: (action: Action) => string | undefined = () => undefined,
 ) {
-  const { actions, status } = decide({ distribution, namespaces, find: (name) => there[name] }, now);
+  const { actions: steps, status } = decide({ distribution, namespaces, find: (name) => there[name] }, now);
+  const actions = flattenSteps(steps);
   const failures = actions.flatMap((action) => {
     const error = fail(action);
     return error === undefined ? [] : [{ action, error }];

@@ -3,10 +3,19 @@
  */
 import type { Namespace } from '@kruise/api/core/namespace';
 import type { ResourceDistribution, ResourceDistributionStatus } from '@kruise/api/kruise/resourcedistribution';
-import { asIndependent, create, isBeingDeleted, type ObjectAction, remove, update } from '@kruise/client/actions';
+import {
+  asIndependent,
+  create,
+  isBeingDeleted,
+  type ObjectAction,
+  parallelByKind,
+  remove,
+  update,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { isControlledBy } from '@kruise/machinery/owner-references';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 import { copyFor, isUpToDate, type Resource } from './copy.ts';
 import { type Fault, statusOf } from './status.ts';
@@ -30,7 +39,7 @@ export function decide(observed: Observed, now: Instant): Decision<ResourceDistr
   const actions = [...steps.flatMap(({ actions }) => actions), ...removals].map(asIndependent);
   const faults = steps.flatMap(({ fault }) => fault ?? []);
   return {
-    actions,
+    actions: parallelByKind(actions),
     status: (outcome) => statusOf(distribution, targeted, [...faults, ...faultsOf(outcome)], now),
   };
 }
@@ -67,7 +76,7 @@ const failedTypes = {
 function faultsOf({ failures }: Outcome): readonly Fault[] {
   return failures.flatMap(({ action, error }) => {
     if (action.type !== 'create' && action.type !== 'update' && action.type !== 'remove') return [];
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     return [{ type: failedTypes[action.type], namespace: action.object.metadata.namespace ?? '', reason }];
   });
 }

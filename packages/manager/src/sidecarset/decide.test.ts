@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet, SidecarSetUpdateStrategy } from '@kruise/api/kruise/sidecarset';
+import { flattenSteps } from '@kruise/client/actions';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
 import { podType } from '../workload/patch-pod.ts';
@@ -28,7 +29,7 @@ function decisionOn(given: SidecarSet, pods: readonly Pod[]) {
 
 /** Returns the Pods after all actions. */
 function outcomeOf(given: SidecarSet, pods: readonly Pod[]): readonly Pod[] {
-  const { actions } = decisionOn(given, pods);
+  const actions = flattenSteps(decisionOn(given, pods).actions);
   return pods.map((pod) =>
     actions
       .filter((action) => action.type === 'patch' && action.object === pod)
@@ -186,7 +187,7 @@ test('a hot upgrade sets the image of the empty container, then empties the othe
 
 test('the end of a hot upgrade is recorded as an event of the Pod', () => {
   const [upgraded] = outcomeOf(hotSet, [podOf('a', { of: hotOld })]);
-  const flip = decisionOn(hotSet, [ran(upgraded!)]).actions.find((action) => 'outcomeEvents' in action);
+  const flip = flattenSteps(decisionOn(hotSet, [ran(upgraded!)]).actions).find((action) => 'outcomeEvents' in action);
   assert.ok(flip && 'outcomeEvents' in flip);
   assert.deepEqual(
     [flip.outcomeEvents?.done?.reason, flip.outcomeEvents?.failed?.reason],

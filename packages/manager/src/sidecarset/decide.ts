@@ -3,7 +3,7 @@
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet, SidecarSetStatus } from '@kruise/api/kruise/sidecarset';
-import type { Action, NewEvent } from '@kruise/client/actions';
+import { type Action, type NewEvent, parallelByKind } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { isSame } from '@kruise/machinery/json-value';
@@ -37,7 +37,8 @@ export function decide(
   const isStatusCurrent = isSame(status, sidecarSet.status);
   if (!isStatusCurrent) return { actions: upkeep, status, requeueAfterSeconds: 0 };
   const { steps, events } = rollOut(sidecarSet, pods, refused, now);
-  const actions = [...upkeep, ...markUpgraded(sidecarSet, pods, now), ...steps];
+  // A Pod may get a condition and an image: its patches are sent one after the other.
+  const actions = [...upkeep, ...parallelByKind([...markUpgraded(sidecarSet, pods, now), ...steps])];
   return { actions, events, minIntervalMs: reconcileIntervalFor(pods.length) };
 }
 

@@ -14,8 +14,8 @@ import {
 import { isObject } from '@kruise/machinery/json-value';
 import { stringify, stringifySorted } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { formatTime, type Instant } from '@kruise/values/time';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
 
 type BySet<T> = { readonly [sidecarSet: string]: T };
 type Annotations = { readonly [key: string]: string };

@@ -2,8 +2,8 @@
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
-import { isPodReady } from '@kruise/machinery/pods';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
+import { isPodRunningAndReady } from '@kruise/machinery/pods';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { isHotUpgraded, namesInPod, pairOf, workingPairOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 
@@ -58,7 +58,7 @@ export function isReady(pod: Pod, sidecarSet: SidecarSet): boolean {
 }
 
 export function isRunningAndReady(pod: Pod): boolean {
-  return pod.status?.phase === 'Running' && isPodReady(pod) && pod.metadata.deletionTimestamp == null;
+  return isPodRunningAndReady(pod) && pod.metadata.deletionTimestamp == null;
 }
 
 /** Returns the pairs whose standby container is not idle yet: a hot upgrade is in progress. */

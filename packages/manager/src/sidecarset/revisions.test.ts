@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
+import { flattenSteps } from '@kruise/client/actions';
 import { decide } from './decide.ts';
 import { now, podOf, revisionOf, setOf, settings, side } from './fixtures.ts';
 
@@ -14,7 +15,7 @@ const nameOf = ({ metadata }: ControllerRevision) => metadata.name ?? '';
 function stepsOf(sidecarSet: SidecarSet, revisions: readonly ControllerRevision[], pods: readonly Pod[] = []) {
   const findRevision = (name: string) => revisions.find((each) => nameOf(each) === name);
   const { actions } = decide({ sidecarSet, pods, revisions, findRevision }, settings, now);
-  return actions.map((action) => {
+  return flattenSteps(actions).map((action) => {
     assert.ok('object' in action);
     const { object } = action;
     const present = revisions.find((each) => nameOf(each) === object.metadata.name);

@@ -3,9 +3,10 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { sidecarSetCustomVersionLabel, sidecarSetNameLabel } from '@kruise/api/kruise/well-known';
-import { type Action, create, patch, remove } from '@kruise/client/actions';
+import { type Action, create, parallel, patch, remove, type Step } from '@kruise/client/actions';
 import {
   compareRevisions,
+  nameOfRevision,
   planRevision,
   type RevisionContent,
   type RevisionPlan,
@@ -33,7 +34,7 @@ export function planOf(sidecarSet: SidecarSet, history: History, namespace: stri
     history: history.revisions,
     content: contentOf(sidecarSet),
     collisionCount: status?.collisionCount,
-    find: history.findRevision,
+    findRevision: history.findRevision,
   });
 }
 
@@ -72,23 +73,21 @@ export function pruneRevisionHistory(
   revisions: readonly ControllerRevision[],
   { update }: RevisionPlan,
   pods: readonly Pod[],
-): readonly Action[] {
-  const kept = [...revisions.filter((each) => nameOf(each) !== nameOf(update)), update].sort(compareRevisions);
+): readonly Step[] {
+  const kept = [...revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update)), update].sort(
+    compareRevisions,
+  );
   const { revisionName, customVersion } = spec.injectionStrategy?.revision ?? {};
   const ofVersion = kept.findLast(
     ({ metadata: { labels } }) => labels?.[sidecarSetCustomVersionLabel] === customVersion,
   );
   const inUse = new Set([
-    nameOf(update),
+    nameOfRevision(update),
     revisionName,
-    ...(customVersion !== undefined && ofVersion ? [nameOf(ofVersion)] : []),
+    ...(customVersion !== undefined && ofVersion ? [nameOfRevision(ofVersion)] : []),
     ...pods.map((pod) => markOf(pod, metadata.name ?? '')?.controllerRevision),
   ]);
   const surplus = kept.length - Math.max(1, spec.revisionHistoryLimit ?? 10);
-  const prunable = kept.filter((each) => !inUse.has(nameOf(each)));
-  return prunable.slice(0, Math.max(0, surplus)).map(remove);
-}
-
-function nameOf({ metadata }: ControllerRevision): string {
-  return metadata.name ?? '';
+  const prunable = kept.filter((each) => !inUse.has(nameOfRevision(each)));
+  return parallel(prunable.slice(0, Math.max(0, surplus)).map(remove));
 }

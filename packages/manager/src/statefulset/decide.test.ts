@@ -5,6 +5,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/kruise/statefulset';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
+import { flattenSteps } from '@kruise/client/actions';
 import { ownerReference } from '@kruise/machinery/owner-references';
 import { allFeatureGates, type FeatureGates, featureGates } from '../configuration/feature-gates.ts';
 import { managerSettings } from '../configuration/settings.ts';
@@ -67,7 +68,8 @@ function decideOn({ spec, metadata, status = former, pods = [], claims = [], cla
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, did: decision.actions.map(formatAction).join(' '), reported: reported! };
+  const actions = flattenSteps(decision.actions);
+  return { ...decision, actions, did: actions.map(formatAction).join(' '), reported: reported! };
 }
 
 type Row = World & { readonly name: string; readonly did: string };

@@ -5,18 +5,18 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/kruise/statefulset';
-import { type Action, isBeingDeleted } from '@kruise/client/actions';
-import { claimActions } from '@kruise/client/adoption';
+import { type Action, isBeingDeleted, parallelByKind } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
-import { claimsOf } from '@kruise/machinery/claims';
-import { compareRevisions, planRevision } from '@kruise/machinery/controller-revision';
-import { selectorOf } from '@kruise/machinery/label-selector';
+import { compareRevisions, nameOfRevision } from '@kruise/machinery/controller-revision';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/workload-kit/reconcile-interval';
-import { contentOf, revisionActions } from '@kruise/workload-kit/statefulset/history';
+import { claimMembers, pruneRevisionHistory } from '@kruise/workload-kit/statefulset/history';
 import { ordinalOf } from '@kruise/workload-kit/statefulset/identity';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { permissionsBy } from '../workload/inplace/permission.ts';
@@ -24,9 +24,9 @@ import { literalLabels } from '../workload/revision/pod-revision.ts';
 import { wantedOrdinals } from './ordinals.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { type Refresher, refresherOf } from './refresh.ts';
-import { fillSlots, pruneRevisionHistory } from './revisions.ts';
+import { fillSlots } from './revisions.ts';
 import { deletePod, reconcileSlots, releasedPods, scaleIn } from './slots.ts';
-import { minReadySecondsOf, nameOf, type State } from './state.ts';
+import { minReadySecondsOf, type State } from './state.ts';
 import { statusOf, withFailure } from './status.ts';
 import { nothingToUpdate, type Rollout, resume, rollOut } from './update.ts';
 
@@ -46,35 +46,16 @@ export function decide(
   refused: RefusedWrites = noRefusals,
 ): Decision<StatefulSetStatus> {
   const { set } = observed;
-  const selector = selectorOf(set.spec.selector);
-  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
-  const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
-  // A revision whose labels were removed is ignored, not released.
-  const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
-  const plan = planRevision(set, {
-    history: history.claimed,
-    content: contentOf(set),
-    collisionCount: set.status?.collisionCount,
-    find: observed.findRevision,
-  });
-
-  const permissions = permissionsBy(refused);
-  const parts = { pods: pods.claimed, revisions: history.claimed, update: plan.update, permissions };
-  const state = buildState(observed, parts, settings, now);
+  const { state, upkeep, collisionCount = 0 } = deriveState(observed, settings, now, refused);
   const work = isBeingDeleted(set) ? noWork : planActions(state);
-  const statusAfter = (outgoing: ReadonlySet<Pod>) =>
-    statusOf(state, { collisionCount: plan.collisionCount, outgoing });
-  const seconds = [secondsUntilAvailable(pods.claimed, minReadySecondsOf(set), now), ...work.seconds].filter(
-    (each) => each !== undefined,
-  );
+  const statusAfter = (outgoing: ReadonlySet<Pod>) => statusOf(state, { collisionCount, outgoing });
   return {
     actions: [
-      ...claimActions(set, history),
-      ...claimActions(set, pods),
-      ...revisionActions(plan),
+      ...upkeep,
       ...preDownloadImages(state),
-      ...work.actions,
-      ...pruneRevisionHistory(state),
+      // In order of the ordinals; the writes of one type to several Pods or PVCs run concurrently.
+      ...parallelByKind(work.actions),
+      ...pruneRevisionHistory(set, state),
     ],
     status(outcome) {
       // If a write failed, Pods that should leave their revision have not done so: the next reconcile counts them
@@ -82,22 +63,23 @@ export function decide(
       const hasFailed = outcome.failures.some(({ action }) => work.actions.includes(action));
       return withFailures(statusAfter(hasFailed ? new Set() : work.outgoing), work, outcome, set, now);
     },
-    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...earliestRequeue(secondsUntilAvailable(state.pods, minReadySecondsOf(set), now), ...work.seconds),
     // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
     // set.
-    minIntervalMs: Math.max(reconcileIntervalFor(pods.claimed.length), shortLivedPodIntervalFor(pods.claimed, now)),
+    minIntervalMs: Math.max(reconcileIntervalFor(state.pods.length), shortLivedPodIntervalFor(state.pods, now)),
   };
 }
 
-function buildState(
+function deriveState(
   observed: Observed,
-  { pods, revisions, update, permissions }: Pick<State, 'pods' | 'revisions' | 'update' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
-): State {
+  refused: RefusedWrites,
+): DerivedState<State> {
   const { set, imagePullJobs, findClaim, findPod, findStorageClass } = observed;
-  const known = revisions.filter((each) => nameOf(each) !== nameOf(update));
-  const current = revisions.find((each) => nameOf(each) === set.status?.currentRevision) ?? update;
+  const { state: claimed, ...rest } = claimMembers(set, observed);
+  const { pods, revisions, current, update } = claimed;
+  const known = revisions.filter((each) => nameOfRevision(each) !== nameOfRevision(update));
   const wanted = wantedOrdinals(set, settings.gates);
   const isWanted = new Set(wanted);
   // Only Pods with an ordinal are claimed.
@@ -105,7 +87,7 @@ function buildState(
   const present = new Map(
     numbered.filter(({ ordinal }) => isWanted.has(ordinal)).map((each) => [each.ordinal, each.pod]),
   );
-  return {
+  const state: State = {
     settings,
     now,
     set,
@@ -116,17 +98,19 @@ function buildState(
     current,
     update,
     revisionLabels: literalLabels,
-    permissions,
+    permissions: permissionsBy(refused),
     imagePullJobs,
     findClaim,
     findPod,
     findStorageClass,
   };
+  return { ...rest, state };
 }
 
 type Work = {
   readonly actions: readonly Action[];
-  readonly seconds: readonly number[];
+  /** Requeue delays. */
+  readonly seconds: readonly (number | undefined)[];
   readonly outgoing: ReadonlySet<Pod>;
   /** Reason why a Pod cannot be created. */
   readonly fault?: string | undefined;
@@ -144,7 +128,7 @@ function planActions(state: State): Work {
   const actions = [...[...outgoing].flatMap((pod) => deletePod(state, pod)), ...kept.actions];
   const finishWith = (rollout: Rollout, fault?: string): Work => ({
     actions: [...actions, ...rollout.actions],
-    seconds: [...refresher.seconds(), rollout.requeueAfterSeconds].filter((each) => each !== undefined),
+    seconds: [...refresher.seconds(), rollout.requeueAfterSeconds],
     outgoing: outgoing.union(rollout.outgoing),
     fault,
     updateFault: rollout.fault,
@@ -187,7 +171,7 @@ function withFailures(
     if (!isWorkAction.has(action) || action.type === 'record' || action.type === 'effect') return reported;
     const isUpdateAction = action.type === 'update' || action.dryRun !== undefined;
     if (action.type !== 'create' && !isUpdateAction) return reported;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return withFailure(reported, { ...(action.type === 'create' ? creating : updating), error: message }, former, now);
   }, faulty);
 }

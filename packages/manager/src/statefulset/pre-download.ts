@@ -1,34 +1,29 @@
-import { type Action, asOptional, remove } from '@kruise/client/actions';
+import type { Step } from '@kruise/client/actions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { updateSpecOf } from '../workload/inplace/update-spec.ts';
 import { annotatedStrategy, minUpdatedReadyPods } from '../workload/pre-download/annotations.ts';
-import {
-  ignorePreDownload,
-  isPreDownloadSettled,
-  minimumReplicas,
-  preDownload,
-} from '../workload/pre-download/pre-download.ts';
+import { minimumReplicas, preDownloadRollout } from '../workload/pre-download/pre-download.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 
-/** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
-export function preDownloadImages(state: State): readonly Action[] {
+/** Pre-downloads the images of the update revision. */
+export function preDownloadImages(state: State): readonly Step[] {
   const { set, settings, current, update, imagePullJobs } = state;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
-  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => asOptional(remove(job)));
-  if (isPreDownloadSettled(update)) return [];
-  // Ready Pods at the update revision show that its images work.
   const { status, metadata } = set;
-  const ready = status?.updateRevision === nameOf(update) ? (status.updatedReadyReplicas ?? 0) : 0;
-  if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
-  if (!isWorthwhile(state)) return [ignorePreDownload(update)];
-  return preDownload({
+  const ready = status?.updateRevision === nameOfRevision(update) ? (status.updatedReadyReplicas ?? 0) : 0;
+  return preDownloadRollout({
     workload: set,
     owner: set,
     selector: set.spec.selector,
     from: [current],
     to: update,
     strategy: annotatedStrategy(metadata.annotations),
+    jobs: imagePullJobs,
+    isRolledOut: nameOfRevision(current) === nameOfRevision(update),
+    isDue: () => ready >= minUpdatedReadyPods(metadata.annotations, replicasOf(set)),
+    isWorthwhile: () => isWorthwhile(state),
   });
 }
 

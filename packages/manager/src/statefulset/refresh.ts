@@ -1,9 +1,10 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { Action } from '@kruise/client/actions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { refreshUpdate } from '../workload/inplace/update.ts';
 import { advanceState } from '../workload/lifecycle/advance.ts';
 import { mergePatches } from '../workload/patch-pod.ts';
-import { nameOf, type State } from './state.ts';
+import type { State } from './state.ts';
 import { candidates, refusalFault } from './update.ts';
 
 /** Continues what is in progress for Pods, for each Pod once in a reconcile. */
@@ -24,7 +25,7 @@ export function refresherOf(state: State): Refresher {
     // A Pod that a raised partition keeps at its revision needs no update any more; nor, temporarily, does a Pod that
     // the API server refuses to update.
     isUpdated: (pod: Pod) =>
-      revisionLabels.isAt(pod, nameOf(update)) ||
+      revisionLabels.isAt(pod, nameOfRevision(update)) ||
       !candidates(state).some((slot) => slot.pod === pod) ||
       refusalFault(state, pod) !== undefined,
     isMade: () => true,

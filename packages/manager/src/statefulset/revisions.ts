@@ -2,22 +2,15 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
-import { type Action, remove } from '@kruise/client/actions';
-import { findRevisionsToPrune, podTemplateOf } from '@kruise/machinery/controller-revision';
+import { nameOfRevision, podTemplateOf, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import type { Instant } from '@kruise/values/time';
 import { memberOf } from '@kruise/workload-kit/statefulset/identity';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import { isAllHooked, lifecycleStateOf, stateMetadata } from '../workload/lifecycle/lifecycle.ts';
-import { revisionLabelOf, shortHash } from '../workload/revision/pod-revision.ts';
+import { shortHash } from '../workload/revision/pod-revision.ts';
 import { partitionOf } from './numbers.ts';
 import { startOrdinalOf } from './ordinals.ts';
-import { nameOf, type Slot, type State } from './state.ts';
-
-/** Prunes revisions that neither the set nor a Pod uses, beyond the history limit. */
-export function pruneRevisionHistory({ set, pods, revisions, current, update }: State): readonly Action[] {
-  const inUse = new Set([nameOf(current), nameOf(update), ...pods.map(revisionLabelOf)]);
-  return findRevisionsToPrune(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove);
-}
+import type { Slot } from './state.ts';
 
 /** Input of new Pods. */
 export type Blueprints = {
@@ -31,7 +24,7 @@ export type Blueprints = {
 /** Reports whether a Pod is at the update revision or, with the feature gate, about to be updated. */
 export function isUpdatedForScaling({ settings, update }: Blueprints, pod: Pod): boolean {
   if (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') return true;
-  return shortHash(revisionLabelOf(pod)) === shortHash(nameOf(update));
+  return shortHash(revisionLabelOf(pod)) === shortHash(nameOfRevision(update));
 }
 
 /**
@@ -75,7 +68,7 @@ function staysAtCurrent({ set, settings }: Blueprints, { ordinal, index, old }: 
 export function newPod({ set, settings, now }: Blueprints, ordinal: number, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? set.spec.template;
   const isIndexed = settings.gates.PodIndexLabel;
-  const pod = memberOf(set, ordinal, template, nameOf(revision), { isIndexed });
+  const pod = memberOf(set, ordinal, template, nameOfRevision(revision), { isIndexed });
   const { preNormal } = set.spec.lifecycle ?? {};
   const marks = stateMetadata(preNormal && !isAllHooked(preNormal, pod) ? 'PreparingNormal' : 'Normal', now);
   const { metadata } = pod;

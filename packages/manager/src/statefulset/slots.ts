@@ -3,12 +3,12 @@
  */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, create, isBeingDeleted, record, update, withOutcomeEvents } from '@kruise/client/actions';
-import { isPodFinished } from '@kruise/machinery/pods';
+import { isPodFinished, isPodRunningAndReady } from '@kruise/machinery/pods';
 import { hasIdentity, withIdentity } from '@kruise/workload-kit/statefulset/identity';
 import { missingClaims, podEvents, presentClaims, removal } from '@kruise/workload-kit/statefulset/member-steps';
 import { changeState, isHooked, lifecycleStateOf } from '../workload/lifecycle/lifecycle.ts';
 import { scaleBudgetOf } from './numbers.ts';
-import { isAvailable, isHealthy, isOrdered, isRunningAndReady, type Slot, type State } from './state.ts';
+import { isAvailable, isHealthy, isOrdered, type Slot, type State } from './state.ts';
 import { isOwnedByFormerPod, type Member, ownerUpdates } from './volume-claims.ts';
 
 /** Actions of one phase; where the phase is blocked, the next phase waits. */
@@ -153,7 +153,7 @@ export function scaleIn(state: State): Phase {
   const firstUnhealthy = condemned.findLast(({ pod }) => !isHealthy(pod));
   for (const member of condemned) {
     const { pod } = member;
-    const isFit = isRunningAndReady(pod) && isAvailable(pod, state);
+    const isFit = isPodRunningAndReady(pod) && isAvailable(pod, state);
     if (isBeingDeleted(pod) || (!isFit && member !== firstUnhealthy)) return { actions: owners, isBlocked: true };
     const deletion = deletePod(state, pod);
     // A Pod that a hook already blocks does not block the Pods with lower ordinals.

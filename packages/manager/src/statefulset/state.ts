@@ -6,7 +6,7 @@ import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { isBeingDeleted } from '@kruise/client/actions';
-import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
+import { isPodAvailable, isPodRunningAndReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../configuration/settings.ts';
 import type { Permissions } from '../workload/inplace/permission.ts';
@@ -46,10 +46,6 @@ export type State = {
   readonly findStorageClass: (name: string) => StorageClass | undefined;
 };
 
-export function nameOf({ metadata }: ControllerRevision): string {
-  return metadata.name ?? '';
-}
-
 export function isOrdered({ spec }: StatefulSet): boolean {
   return spec.podManagementPolicy !== 'Parallel';
 }
@@ -58,18 +54,14 @@ export function minReadySecondsOf({ spec }: StatefulSet): number {
   return spec.updateStrategy?.rollingUpdate?.minReadySeconds ?? 0;
 }
 
-export function isRunningAndReady(pod: Pod): boolean {
-  return pod.status?.phase === 'Running' && isPodReady(pod);
-}
-
 /** Reports whether a Pod is running and ready, waits in no hook and is not terminating. */
 export function isHealthy(pod: Pod): boolean {
-  return isRunningAndReady(pod) && hasNoPendingHook(pod) && !isBeingDeleted(pod);
+  return isPodRunningAndReady(pod) && hasNoPendingHook(pod) && !isBeingDeleted(pod);
 }
 
 /** Reports whether a Pod is available and waits in no hook. */
 export function isAvailable(pod: Pod, { set, now }: Pick<State, 'set' | 'now'>): boolean {
-  return isRunningAndReady(pod) && hasNoPendingHook(pod) && isPodAvailable(pod, minReadySecondsOf(set), now);
+  return isPodRunningAndReady(pod) && hasNoPendingHook(pod) && isPodAvailable(pod, minReadySecondsOf(set), now);
 }
 
 function hasNoPendingHook(pod: Pod): boolean {

@@ -3,10 +3,13 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSetStatus } from '@kruise/api/kruise/statefulset';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { findCondition } from '@kruise/machinery/conditions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
+import { isPodRunningAndReady } from '@kruise/machinery/pods';
 import { formatTime, type Instant } from '@kruise/values/time';
+import { presentCount } from '../workload/present-count.ts';
 import { volumeClaimsOf } from './resize.ts';
-import { isAvailable, isRunningAndReady, nameOf, type State } from './state.ts';
+import { isAvailable, type State } from './state.ts';
 
 /** Counts the Pods, and determines the current revision: the update revision, once every Pod is updated and ready. */
 export function statusOf(
@@ -16,9 +19,9 @@ export function statusOf(
   const { set, pods, slots, current, update, revisionLabels } = state;
   const { metadata, spec } = set;
   const made = pods.filter(({ status }) => Boolean(status?.phase));
-  const ready = pods.filter(isRunningAndReady);
+  const ready = pods.filter(isPodRunningAndReady);
   const staying = made.filter((pod) => !isBeingDeleted(pod) && !outgoing.has(pod));
-  const isAt = (revision: typeof update) => (pod: Pod) => revisionLabels.isAt(pod, nameOf(revision));
+  const isAt = (revision: typeof update) => (pod: Pod) => revisionLabels.isAt(pod, nameOfRevision(revision));
   const updatedReady = ready.filter(isAt(update));
   const available = (pod: Pod) => isAvailable(pod, state);
   const updatedReplicas = staying.filter(isAt(update)).length;
@@ -32,19 +35,14 @@ export function statusOf(
     availableReplicas: ready.filter(available).length,
     currentReplicas: isComplete ? updatedReplicas : staying.filter(isAt(current)).length,
     updatedReplicas,
-    ...present('updatedReadyReplicas', updatedReady.length),
-    ...present('updatedAvailableReplicas', updatedReady.filter(available).length),
-    currentRevision: nameOf(isComplete ? update : current),
-    updateRevision: nameOf(update),
+    ...presentCount('updatedReadyReplicas', updatedReady.length),
+    ...presentCount('updatedAvailableReplicas', updatedReady.filter(available).length),
+    currentRevision: nameOfRevision(isComplete ? update : current),
+    updateRevision: nameOfRevision(update),
     collisionCount,
     labelSelector: formatLabelSelector(spec.selector),
     ...(volumeClaims.length > 0 ? { volumeClaims } : {}),
   };
-}
-
-/** Omits a number that is zero. */
-function present<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
-  return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Rolling update of a StatefulSet. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { nameOfRevision } from '@kruise/machinery/controller-revision';
 import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { ordinalOf } from '@kruise/workload-kit/statefulset/identity';
 import { attemptUpdate } from '../workload/inplace/attempt.ts';
@@ -16,7 +17,7 @@ import { replicasOf } from './ordinals.ts';
 import { areClaimsCompatible, areClaimsDone, areClaimsReady, resizeClaims, resizesClaims } from './resize.ts';
 import { isUpdatedForScaling, newPod } from './revisions.ts';
 import { deletePod, isBeingRemoved } from './slots.ts';
-import { isAvailable, isHealthy, nameOf, type Slot, type State } from './state.ts';
+import { isAvailable, isHealthy, type Slot, type State } from './state.ts';
 
 export type Rollout = {
   readonly actions: readonly Action[];
@@ -37,7 +38,7 @@ export function rollOut(state: State): Rollout {
   const mayDisrupt = (slot: Slot) => unavailable.size < limit || unavailable.has(slot);
   const actions: Action[] = [];
   const outgoing = new Set<Pod>();
-  const seconds: number[] = [];
+  const seconds: (number | undefined)[] = [];
   let fault: string | undefined;
 
   const chosen = new Set<Slot>();
@@ -75,12 +76,12 @@ export function rollOut(state: State): Rollout {
     if (step.fault !== undefined) break;
     actions.push(...step.actions);
     if (step.leavesRevision) outgoing.add(slot.pod);
-    if (step.requeueAfterSeconds !== undefined) seconds.push(step.requeueAfterSeconds);
+    seconds.push(step.requeueAfterSeconds);
   }
   return {
     actions,
     outgoing,
-    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...earliestRequeue(...seconds),
     ...(fault === undefined ? {} : { fault }),
   };
 }
@@ -150,7 +151,7 @@ function taskFor(state: State, slot: Slot): 'none' | 'resize' | 'wait' | 'update
   if (slot.isMissing) return 'none';
   const resizes = resizesClaims(state);
   if (resizes && !areClaimsCompatible(state, slot)) return 'resize';
-  if (revisionLabels.isAt(slot.pod, nameOf(update))) return 'none';
+  if (revisionLabels.isAt(slot.pod, nameOfRevision(update))) return 'none';
   return resizes && !areClaimsDone(state, slot) ? 'wait' : 'update';
 }
 
@@ -169,7 +170,7 @@ export function refusalFault(state: State, pod: Pod): string | undefined {
   const { permissions, update } = state;
   const spec = updateSpecFor(state, pod);
   const way = spec ? permissions.updateTypeFor(pod, spec, policyOf(state)) : 'ReCreate';
-  if (way === 'ReCreate') return permissions.recreationFault(nameOf(update));
+  if (way === 'ReCreate') return permissions.recreationFault(nameOfRevision(update));
   return way === 'InPlace' ? undefined : way.fault;
 }
 
@@ -181,7 +182,7 @@ function policyOf({ set }: State): PodUpdatePolicy {
 function updateSpecFor(state: State, pod: Pod): UpdateSpec | undefined {
   const { set, settings, revisions, revisionLabels, update: to } = state;
   if (policyOf(state) === 'ReCreate') return undefined;
-  const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
+  const from = revisions.find((each) => revisionLabels.isAt(pod, nameOfRevision(each)));
   const { gracePeriodSeconds: graceSeconds = 0 } = set.spec.updateStrategy?.rollingUpdate?.inPlaceUpdateStrategy ?? {};
   return updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
 }
@@ -203,7 +204,7 @@ function updatePod(state: State, pod: Pod): UpdateStep {
   }
   const recreation = {
     workload: set,
-    revision: nameOf(to),
+    revision: nameOfRevision(to),
     // Only Pods with an ordinal are updated.
     pod: () => newPod(state, ordinalOf(set, pod)!, to),
   };

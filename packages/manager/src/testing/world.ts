@@ -1,6 +1,6 @@
 /** Simulated Pods and their objects without a server: decided actions are applied, and kubelets run the Pods. */
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { flattenSteps, type Step } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import type { JsonObject } from '@kruise/machinery/json-value';
@@ -23,8 +23,8 @@ export function put(objects: Objects, ...added: readonly KubernetesObject[]): vo
 }
 
 /** Applies the actions of a decision. Objects with only a generateName are numbered. */
-export function carryOut(objects: Objects, actions: readonly Action[], now: Instant): void {
-  for (const action of actions) {
+export function carryOut(objects: Objects, steps: readonly Step[], now: Instant): void {
+  for (const action of flattenSteps(steps)) {
     if (action.type === 'record' || action.type === 'effect') continue;
     const { kind, metadata } = action.object;
     const key = `${kind}/${metadata.name}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Subset, UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruise/uniteddeployment';
-import type { Action, CreateAction, RemoveAction } from '@kruise/client/actions';
+import { type Action, type CreateAction, flattenSteps, type RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import fc from 'fast-check';
@@ -40,12 +40,14 @@ function decided(owner: UnitedDeployment, { pods = {}, revisions = [], ...world 
     ...world,
   };
   const decision = decide(observed, now);
-  const failed = decision.actions.slice(0, failures).map((action) => ({ action, error: new Error('no') }));
+  const actions = flattenSteps(decision.actions);
+  const failed = actions.slice(0, failures).map((action) => ({ action, error: new Error('no') }));
   const outcome: Outcome = { failures: failed, isStale: false, written: new Map() };
   const { status } = decision;
   return {
     ...decision,
-    does: decision.actions.map(inWords),
+    actions,
+    does: actions.map(inWords),
     status: (typeof status === 'function' ? status(outcome) : status) as UnitedDeploymentStatus | undefined,
   };
 }

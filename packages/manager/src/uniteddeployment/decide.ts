@@ -6,7 +6,7 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruise/uniteddeployment';
-import { type Action, isBeingDeleted, record } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, parallel, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { type Instant, parseTime } from '@kruise/values/time';
@@ -47,14 +47,14 @@ export function decide(observed: Observed, now: Instant): Decision<UnitedDeploym
   const preparation = [
     ...plannedRevisions.actions,
     ...claimActions(owner, found.claims),
-    ...found.duplicates.map((workload) => deleteWorkload(owner, workload, failedDuplicate)),
+    ...parallel(found.duplicates.map((workload) => deleteWorkload(owner, workload, failedDuplicate))),
   ];
 
   const { update: revision } = plannedRevisions;
   const subsets = existingSubsets(observed, found.byName, { workloadType, revision });
   const reported = reportedStatusOf(owner, plannedRevisions, now);
   const assessments = assessAll(owner, subsets, reported, { revision, now });
-  const marks = [...assessments.values()].flatMap(({ actions }) => actions);
+  const marks = parallel([...assessments.values()].flatMap(({ actions }) => actions));
   const allocation = allocate(owner.spec, assessments);
   if ('fault' in allocation) {
     return { actions: [...preparation, ...marks, allocationEvent(owner, allocation.fault)] };

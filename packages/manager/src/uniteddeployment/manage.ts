@@ -7,9 +7,12 @@ import {
   asIndependent,
   create,
   isBeingDeleted,
+  parallel,
+  parallelByKind,
   type RemoveAction,
   record,
   remove,
+  type Step,
   update,
   withOutcomeEvents,
 } from '@kruise/client/actions';
@@ -38,7 +41,7 @@ export type Plan = {
 };
 
 export type Work = {
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
   /** Set where workloads are created or deleted. */
   readonly hasProvisioned: boolean;
   /** Set where an action is impossible. */
@@ -64,11 +67,11 @@ export function manage(plan: Plan): Work {
   const made = `Create ${missing.length} Subset (${workloadType.name})`;
   return {
     actions: [
-      ...deleteSubsets(plan, leaving),
-      ...workloadsOfOtherTypes.map((workload) => deleteWorkloadOfOtherType(owner, workload)),
-      ...creations,
+      ...parallel(deleteSubsets(plan, leaving)),
+      ...parallelByKind(workloadsOfOtherTypes.map((workload) => deleteWorkloadOfOtherType(owner, workload))),
+      ...parallelByKind(creations),
       ...(missing.length > 0 && !creations.some(isEventOnly) ? [succeeded(owner, made)] : []),
-      ...changes,
+      ...parallelByKind(changes),
     ],
     hasProvisioned: missing.length > 0 || leaving.length > 0 || workloadsOfOtherTypes.length > 0,
     isFaulty: [...creations, ...changes].some(isEventOnly),

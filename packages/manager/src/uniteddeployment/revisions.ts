@@ -1,11 +1,12 @@
 /** Revisions of a UnitedDeployment's template: update revision, current revision, and revisions to prune. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { SubsetTemplate, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
-import { type Action, remove } from '@kruise/client/actions';
+import { parallel, remove, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import { claimsOf } from '@kruise/machinery/claims';
 import {
   compareRevisions,
+  nameOfRevision,
   planRevision,
   type RevisionContent,
   type RevisionPlan,
@@ -15,7 +16,7 @@ import { isObject, isSame, type JsonObject } from '@kruise/machinery/json-value'
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { DecodeError } from '@kruise/schema/codec';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { revisionActions } from '@kruise/workload-kit/statefulset/history';
 import { wholeTemplate } from './template.ts';
 import { templateOf, type WorkloadType } from './workload-types.ts';
@@ -31,7 +32,7 @@ export type PlannedRevisions = {
   /** Names of the current revision and of the update revision. */
   readonly current: string;
   readonly update: string;
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
 };
 
 /**
@@ -59,20 +60,16 @@ export function planRevisions(
       : claims.claimed.filter(({ data }) => isSame(data, content.data)),
     content,
     collisionCount: owner.status?.collisionCount,
-    find: observed.findRevision,
+    findRevision: observed.findRevision,
   });
-  const update = nameOf(plan.update);
+  const update = nameOfRevision(plan.update);
   const { currentRevision = '' } = owner.status ?? {};
-  const isKnown = claims.claimed.some((revision) => nameOf(revision) === currentRevision);
+  const isKnown = claims.claimed.some((revision) => nameOfRevision(revision) === currentRevision);
   return {
     current: isKnown ? currentRevision : update,
     update,
     actions: [...claimActions(owner, claims), ...revisionActions(plan), ...pruneRevisions(owner, claims.claimed, plan)],
   };
-}
-
-function nameOf({ metadata }: ControllerRevision): string {
-  return metadata.name ?? '';
 }
 
 const dataOf = memoizeByObject((template: object) =>
@@ -119,10 +116,10 @@ function pruneRevisions(
   { spec, status }: UnitedDeployment,
   history: readonly ControllerRevision[],
   plan: RevisionPlan,
-): readonly Action[] {
+): readonly Step[] {
   const excess = history.length - (spec.revisionHistoryLimit ?? 10);
   if (excess <= 0) return [];
-  const inUse = new Set([status?.currentRevision, status?.updatedRevision, nameOf(plan.update)]);
+  const inUse = new Set([status?.currentRevision, status?.updatedRevision, nameOfRevision(plan.update)]);
   const oldest = history.toSorted(compareRevisions).slice(0, excess);
-  return oldest.filter((revision) => !inUse.has(nameOf(revision))).map(remove);
+  return parallel(oldest.filter((revision) => !inUse.has(nameOfRevision(revision))).map(remove));
 }

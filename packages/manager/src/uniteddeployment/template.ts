@@ -13,7 +13,7 @@ import { objectMeta } from '@kruise/api/meta/object-meta';
 import * as s from '@kruise/schema';
 import type { ObjectNode, Typed } from '@kruise/schema/';
 import { codecOf } from '@kruise/schema/codec';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
+import { memoizeByObject } from '@kruise/values/memoize';
 
 const member = (spec: ObjectNode) =>
   s.pointer(s.object({ metadata: s.optional(objectMeta, ''), spec: s.required(spec, '') }), '');

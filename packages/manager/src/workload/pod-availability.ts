@@ -5,14 +5,14 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import { findCondition } from '@kruise/machinery/conditions';
-import { isPodReady, readySince, secondsUntilAvailable } from '@kruise/machinery/pods';
+import { isPodRunningAndReady, readySince, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { lifecycleStateOf } from './lifecycle/lifecycle.ts';
 
 /** Reports whether a Pod is running and ready, and is not being updated in place. */
 export function isRunningAndReady(pod: Pod): boolean {
-  if (pod.status?.phase !== 'Running' || !isPodReady(pod)) return false;
-  const gate = findCondition(pod.status.conditions, inPlaceUpdateReadyCondition);
+  if (!isPodRunningAndReady(pod)) return false;
+  const gate = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition);
   return gate === undefined || gate.status === 'True';
 }
 

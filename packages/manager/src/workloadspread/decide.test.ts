@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import { deletionCostAnnotation } from '@kruise/machinery/pod-ranking';
 import fc from 'fast-check';
 import { carryOut, type Objects, objectsOf, put } from '../testing/world.ts';
@@ -32,7 +32,7 @@ const pods = (names: string, options: PodOptions) => names.split(' ').map((name)
 
 /** Returns the formatted actions on Pods. */
 function done(spread: WorkloadSpread, present: readonly Pod[], world: World = {}): readonly string[] {
-  return inWords(decide(observedOf(spread, present, world), now).actions);
+  return inWords(flattenSteps(decide(observedOf(spread, present, world), now).actions));
 }
 
 const costs: { is: string; spread?: WorkloadSpread; pods: readonly Pod[]; world?: World; done: readonly string[] }[] = [

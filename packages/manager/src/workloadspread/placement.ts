@@ -2,8 +2,8 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { matchedWorkloadSpreadAnnotation } from '@kruise/api/kruise/well-known';
 import { stringify } from '@kruise/values/go-json';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { ParseError } from '@kruise/values/parse-error';
-import { memoizeByObject } from '@kruise/workload-kit/memoize-by-object';
 import { membersOf, textIn } from '../configuration/kruise-configuration.ts';
 
 export type Placement = {

@@ -6,7 +6,7 @@ import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
 import { pod } from '@kruise/api/core/pod';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
-import { remove } from '@kruise/client/actions';
+import { flattenSteps, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import type { ApiRequest, WatchEvent } from '@kruise/client/transport';
@@ -52,7 +52,7 @@ function mutateStatus(change: (status: { readonly [name: string]: number }) => o
 
 /** Repeats the first creation of a decision. */
 function repeatCreation(decision: Decision): Decision {
-  const made = decision.actions.find(({ type }) => type === 'create');
+  const made = flattenSteps(decision.actions).find(({ type }) => type === 'create');
   return made ? { ...decision, actions: [...decision.actions, made] } : decision;
 }
 
@@ -172,7 +172,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an ordered StatefulSet deletes its first Pod together with the updated Pod',
     parts: mutateDecision(statefulSet, (decision, caches) => {
-      const isTaking = decision.actions.some(({ type }) => type === 'remove');
+      const isTaking = flattenSteps(decision.actions).some(({ type }) => type === 'remove');
       const first = caches.of(pod).get({ namespace: 'default', name: 'db-0' });
       return isTaking && first ? { ...decision, actions: [...decision.actions, remove(first)] } : decision;
     }),

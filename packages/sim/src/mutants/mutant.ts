@@ -1,4 +1,4 @@
-import type { Action } from '@kruise/client/actions';
+import { type Action, parallel, type SequentialActions, type Step, sequence } from '@kruise/client/actions';
 import { createClient } from '@kruise/client/client';
 import type { Controller, Decision, Runnable } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
@@ -26,8 +26,16 @@ export const convergence = 'the cluster converges';
 /** Drops some actions of a decision. */
 export const without = (isLost: (action: Action) => boolean) => (decision: Decision) => ({
   ...decision,
-  actions: decision.actions.filter((action) => !isLost(action)),
+  actions: withoutActions(decision.actions, isLost),
 });
+
+function withoutActions(steps: readonly Step[], isLost: (action: Action) => boolean): readonly Step[] {
+  const reduced = (member: Action | SequentialActions) => {
+    if (member.type === 'sequence') return sequence(member.actions.filter((action) => !isLost(action)));
+    return isLost(member) ? [] : [member];
+  };
+  return steps.flatMap((step) => (step.type === 'parallel' ? parallel(step.actions.flatMap(reduced)) : reduced(step)));
+}
 
 /** Changes the decisions of the controllers of a kind. */
 export function mutateDecision(kind: Kind, change: (decision: Decision, caches: Caches) => Decision): Parts {

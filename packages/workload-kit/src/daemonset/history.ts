@@ -1,20 +1,25 @@
 /** Revision history of a DaemonSet's template. Pods carry the hash of their revision as a label. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, create, patch, remove, update } from '@kruise/client/actions';
+import { create, parallel, patch, remove, type Step, update } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import { claimsOf } from '@kruise/machinery/claims';
 import {
   compareRevisions,
   nextRevisionNumber,
   podRevisionLabel,
   podTemplateData,
+  revisionLabelOf,
 } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
+import { type LabelSelector, selectorOf } from '@kruise/machinery/label-selector';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { templateHash } from '@kruise/machinery/template-hash';
+import type { DerivedState } from '../derived-state.ts';
 import type { NodeSet } from './state.ts';
 
 /** Revision history of a DaemonSet. */
-export type History = {
+type History = {
   /** Template hash label of Pods at the current revision. */
   readonly hash: string;
   /** Revision of the current template. */
@@ -22,16 +27,45 @@ export type History = {
   /** Revisions of other templates. */
   readonly old: readonly ControllerRevision[];
   /** Writes that must happen first. */
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
   readonly collisionCount: number | undefined;
 };
 
+/** Pods that a set controls, including those that it adopts, and its history. */
+export type ClaimedPods = Pick<History, 'hash' | 'current' | 'old'> & { readonly pods: readonly Pod[] };
+
+/** Pods and revisions that a set controls or may adopt. */
+export type PodCandidates = {
+  readonly candidates: readonly Pod[];
+  readonly revisions: readonly ControllerRevision[];
+  /** Finds a revision by name in the namespace of the set, regardless of its owner. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+};
+
+/** Claims the Pods and revisions of a set, and finds or creates the revision of its template. */
+export function claimPods(
+  set: NodeSet & { readonly spec?: { readonly selector?: LabelSelector } },
+  { candidates, revisions, findRevision }: PodCandidates,
+): DerivedState<ClaimedPods> {
+  const selector = selectorOf(set.spec?.selector);
+  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
+  const revisionClaims = claimsOf(set, revisions, matches);
+  const podClaims = claimsOf(set, candidates, matches);
+  const pods = podClaims.claimed;
+  const { hash, current, old, actions, collisionCount } = historyOf(set, revisionClaims.claimed, pods, findRevision);
+  return {
+    state: { pods, hash, current, old },
+    upkeep: [...claimActions(set, revisionClaims), ...actions, ...claimActions(set, podClaims)],
+    collisionCount,
+  };
+}
+
 /** Finds the revision of the current template, or creates one. */
-export function historyOf(
+function historyOf(
   set: NodeSet,
   revisions: readonly ControllerRevision[],
   pods: readonly Pod[],
-  find: (name: string) => ControllerRevision | undefined,
+  findRevision: (name: string) => ControllerRevision | undefined,
 ): History {
   const data = set.spec?.template && podTemplateData(set.spec.template);
   const named = revisions.map(withHash);
@@ -43,9 +77,9 @@ export function historyOf(
 
   const current = present.at(-1);
   if (!current) {
-    const made = newRevision(set, number, find);
+    const made = newRevision(set, number, findRevision);
     return {
-      hash: hashOf(made.revision),
+      hash: revisionLabelOf(made.revision),
       current: made.revision,
       old,
       actions: [...labelling, create(made.revision)],
@@ -58,7 +92,7 @@ export function historyOf(
   const writes = isBehind
     ? [...labelling.filter(({ object }) => object !== current), update(renumbered(current, number))]
     : labelling;
-  return { hash: hashOf(current), current, old, actions: [...writes, ...merging], collisionCount };
+  return { hash: revisionLabelOf(current), current, old, actions: [...writes, ...merging], collisionCount };
 }
 
 function renumbered(current: ControllerRevision, revision: number): ControllerRevision {
@@ -75,19 +109,14 @@ function withHash(revision: ControllerRevision): ControllerRevision {
   };
 }
 
-/** Returns the hash label of a revision or Pod. */
-export function hashOf({ metadata }: ControllerRevision | Pod): string {
-  return metadata.labels?.[podRevisionLabel] ?? '';
-}
-
-function newRevision(set: NodeSet, revision: number, find: (name: string) => ControllerRevision | undefined) {
+function newRevision(set: NodeSet, revision: number, findRevision: (name: string) => ControllerRevision | undefined) {
   const { metadata, spec } = set;
   const { namespace, annotations } = metadata;
   for (let collisionCount = set.status?.collisionCount; ; collisionCount = (collisionCount ?? 0) + 1) {
     const hash = templateHash(spec?.template, collisionCount);
     const name = `${metadata.name}-${hash}`;
     // A revision with this name and the same data would already have been found, so this one is a hash collision.
-    if (find(name)) continue;
+    if (findRevision(name)) continue;
     const made: ControllerRevision = {
       apiVersion: 'apps/v1',
       kind: 'ControllerRevision',
@@ -106,29 +135,21 @@ function newRevision(set: NodeSet, revision: number, find: (name: string) => Con
 }
 
 /** Merges several revisions of the same template: Pods of the duplicates are relabelled to the one that is kept. */
-function merge(
-  kept: ControllerRevision,
-  others: readonly ControllerRevision[],
-  pods: readonly Pod[],
-): readonly Action[] {
-  const hashes = new Set(others.map(hashOf));
-  const duplicatePods = pods.filter((pod) => hashes.has(hashOf(pod)) && hashOf(pod) !== hashOf(kept));
-  const labels = { [podRevisionLabel]: hashOf(kept) };
-  return [...duplicatePods.map((pod) => patch(pod, { metadata: { labels } })), ...others.map(remove)];
+function merge(kept: ControllerRevision, others: readonly ControllerRevision[], pods: readonly Pod[]): readonly Step[] {
+  const hashes = new Set(others.map(revisionLabelOf));
+  const duplicatePods = pods.filter(
+    (pod) => hashes.has(revisionLabelOf(pod)) && revisionLabelOf(pod) !== revisionLabelOf(kept),
+  );
+  const labels = { [podRevisionLabel]: revisionLabelOf(kept) };
+  const relabelling = duplicatePods.map((pod) => patch(pod, { metadata: { labels } }));
+  return [...parallel(relabelling), ...parallel(others.map(remove))];
 }
 
 /** Deletes the oldest revisions above the history limit that no Pod uses. */
-export function pruneRevisionHistory(
-  set: NodeSet,
-  old: readonly ControllerRevision[],
-  pods: readonly Pod[],
-): readonly Action[] {
+export function pruneRevisionHistory(set: NodeSet, { old, pods }: Pick<ClaimedPods, 'old' | 'pods'>): readonly Step[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];
-  const live = new Set(pods.map(hashOf));
-  return old
-    .filter((revision) => !live.has(hashOf(revision)))
-    .sort(compareRevisions)
-    .slice(0, surplus)
-    .map(remove);
+  const live = new Set(pods.map(revisionLabelOf));
+  const unused = old.filter((revision) => !live.has(revisionLabelOf(revision))).sort(compareRevisions);
+  return parallel(unused.slice(0, surplus).map(remove));
 }

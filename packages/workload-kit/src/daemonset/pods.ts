@@ -3,12 +3,11 @@
 import { templateGeneration } from '@kruise/api/apps/daemonset.default';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
-import { podRevisionLabel } from '@kruise/machinery/controller-revision';
+import { podRevisionLabel, revisionLabelOf } from '@kruise/machinery/controller-revision';
 import { pinToNode, targetNodeOf, withDaemonTolerations } from '@kruise/machinery/daemon-pods';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { tryParseInteger } from '@kruise/values/go-integer';
-import { hashOf } from './history.ts';
 import type { NodeSet } from './state.ts';
 
 const generationLabel = 'pod-template-generation';
@@ -43,7 +42,8 @@ export function podsFor(set: NodeSet, hash: string, place: PodPlacer = withNodeA
 export function isUpdatedBy(set: NodeSet, hash: string): (pod: Pod) => boolean {
   const generation = generationOf(set);
   return (pod) =>
-    hashOf(pod) === hash || (generation !== undefined && pod.metadata.labels?.[generationLabel] === generation);
+    revisionLabelOf(pod) === hash ||
+    (generation !== undefined && pod.metadata.labels?.[generationLabel] === generation);
 }
 
 function generationOf({ metadata }: NodeSet): string | undefined {

@@ -26,10 +26,10 @@ export type OrdinalSlot = {
 export type Member = PvcOwnership & OrdinalSlot;
 
 /** Actions on PVCs precede actions on their Pod. */
-export type Step = { readonly claims: readonly Action[]; readonly pod: readonly Action[] };
+export type MemberStep = { readonly claims: readonly Action[]; readonly pod: readonly Action[] };
 
 /** Creates a Pod after its PVCs. The creation waits while a PVC is terminating. */
-export function creation(member: Member): Step {
+export function creation(member: Member): MemberStep {
   const { set, pod } = member;
   const present = presentClaims(member);
   if (present.some((claim) => isAwaitingDeletion(claim, member))) return { claims: [], pod: [] };
@@ -50,7 +50,7 @@ export function provisionPvcs(member: Member): readonly Action[] {
 }
 
 /** Restores the identity of a Pod, and the owner references of its PVCs. */
-export function repair(member: Member): Step {
+export function repair(member: Member): MemberStep {
   const { set, ordinal, pod } = member;
   const usesItsClaims = hasStorage(set, ordinal, pod);
   const owners = updateCondemnedOwners(member);

@@ -1,8 +1,8 @@
-import type { Action } from '@kruise/client/actions';
+import { flattenSteps, type Step } from '@kruise/client/actions';
 
 /** Summarizes actions for tests: `create web-`, `delete web-1`, `effect rescale`. */
-export function summarizeActions(actions: readonly Action[]): readonly string[] {
-  return actions.map((action) => {
+export function summarizeActions(steps: readonly Step[]): readonly string[] {
+  return flattenSteps(steps).map((action) => {
     switch (action.type) {
       case 'record':
         return `record ${action.event.reason}`;
@@ -17,8 +17,8 @@ export function summarizeActions(actions: readonly Action[]): readonly string[] 
 }
 
 /** Summarizes actions and counts equal ones: `create web- ×3`. */
-export function countActions(actions: readonly Action[]): string {
-  const counts = Map.groupBy(summarizeActions(actions), (words) => words);
+export function countActions(steps: readonly Step[]): string {
+  const counts = Map.groupBy(summarizeActions(steps), (words) => words);
   return [...counts].map(([words, { length }]) => (length === 1 ? words : `${words} ×${length}`)).join(', ');
 }
 

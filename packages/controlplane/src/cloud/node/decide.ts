@@ -1,5 +1,5 @@
 import type { Node, NodeAddress } from '@kruise/api/core/node';
-import { type Action, patch, record, update } from '@kruise/client/actions';
+import { type Action, patch, record, sequence, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isSame } from '@kruise/machinery/json-value';
 import { outdatedLabels } from '../../controllers/node-labels.ts';
@@ -30,7 +30,7 @@ export function decide({ node, metadata }: Observed): Decision<Node['status']> {
   if (isUninitialized(node)) return { actions: metadata ? initialize(node, metadata) : [] };
   const labels = outdatedLabels(node, copiedLabels);
   return {
-    actions: [...(labels ? [patch(node, { metadata: { labels } })] : []), ...addressesOf(node, metadata)],
+    actions: sequence([...(labels ? [patch(node, { metadata: { labels } })] : []), ...addressesOf(node, metadata)]),
     requeueAfterSeconds: refreshSeconds,
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CronJob, CronJobSpec, CronJobStatus } from '@kruise/api/batch/cronjob';
 import type { Job, JobStatus } from '@kruise/api/batch/job';
-import type { CreateAction, RemoveAction } from '@kruise/client/actions';
+import { type CreateAction, flattenSteps, type RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
@@ -52,7 +52,7 @@ function worldOf(cronJob: CronJob, jobs: readonly Job[] = [], others: readonly J
 /** Returns the result of a decision whose actions succeed, except for the given failures. */
 function outcomeOf(observed: Observed, failures: Outcome['failures'] = []) {
   const { actions, status, requeueAfterSeconds } = decide(observed, now);
-  const made = actions
+  const made = flattenSteps(actions)
     .filter((action) => action.type === 'create')
     .map(({ object }) => ({ ...object, metadata: { ...object.metadata, uid: 'new' } }));
   const outcome: Outcome = {
@@ -233,8 +233,8 @@ test('a created Job is listed as active', () => {
 
 test('a Job that could not be created is not listed, and is retried', () => {
   const observed = worldOf(cronJobOf({ concurrencyPolicy: 'Replace' }, { active: activeOf('old') }), [jobOf('old')]);
-  const { actions } = decide(observed, now);
-  const { status, active } = outcomeOf(observed, [{ action: actions[0]!, error: 'no' }]);
+  const [action] = flattenSteps(decide(observed, now).actions);
+  const { status, active } = outcomeOf(observed, [{ action: action!, error: 'no' }]);
   assert.deepEqual([status.lastScheduleTime, active], [undefined, ['old']]);
 });
 
@@ -331,7 +331,8 @@ type Life = { cronJob: CronJob; jobs: readonly Job[]; at: number };
 
 /** Reconciles once: executes the decision and completes deletions. A killed reconcile reports no status. */
 function reconcile({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
-  const { actions, status } = decide(worldOf(cronJob, jobs), at);
+  const { actions: steps, status } = decide(worldOf(cronJob, jobs), at);
+  const actions = flattenSteps(steps);
   const made = actions.filter((action) => action.type === 'create').map(({ object }) => object as Job);
   const gone = new Set(actions.flatMap((action) => (action.type === 'remove' ? [action.object.metadata.name] : [])));
   const started = made.map(({ metadata, ...rest }) => ({

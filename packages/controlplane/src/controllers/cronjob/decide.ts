@@ -9,10 +9,12 @@ import {
   asOptional,
   create,
   isBeingDeleted,
+  parallel,
   type RecordAction,
   type RemoveAction,
   record,
   remove,
+  type Step,
   withOutcomeEvents,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
@@ -41,7 +43,7 @@ export function decide(observed: Observed, now: Instant): Decision<CronJobStatus
   const cleanUp = outdatedJobs(observed).map((job) => asOptional(deletion(cronJob, job)));
   const start = planRun({ ...observed, active }, now);
   return {
-    actions: [...cleanUp, ...events, ...start.actions],
+    actions: [...parallel(cleanUp), ...events, ...start.actions],
     status: (outcome) => ({
       ...cronJob.status,
       ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
@@ -57,7 +59,7 @@ type State = Observed & { readonly active: Active };
 
 /** Actions for the run that is due, the resulting status, and the time of the next run. */
 type RunPlan = {
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
   readonly status: (outcome: Outcome) => Pick<CronJobStatus, 'active' | 'lastScheduleTime'>;
   readonly nextRun?: Instant | undefined;
 };
@@ -126,7 +128,7 @@ function startAt({ cronJob, active, jobs, findJob }: State, dueAt: Instant, zone
     failed: { reason: 'FailedCreate', message: 'Error creating job: {error}' },
   });
   return {
-    actions: [...replaced.map((job) => deletion(cronJob, job)), ...(existing ? [] : [creation])],
+    actions: [...parallel(replaced.map((job) => deletion(cronJob, job))), ...(existing ? [] : [creation])],
     status({ failures, written }) {
       const started =
         existing ?? [...written.values()].find(({ kind, metadata }) => kind === 'Job' && metadata.name === name);

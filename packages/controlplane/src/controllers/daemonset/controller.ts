@@ -50,7 +50,7 @@ function observe(caches: Caches, key: Key, backOff: Backoff): Observed | undefin
     nodes: caches.of(node).list(),
     candidates: candidatesFor(caches.of(pod), set),
     revisions: candidatesFor(revisions, set),
-    find: (name) => revisions.get(namespace === undefined ? { name } : { namespace, name }),
+    findRevision: (name) => revisions.get(namespace === undefined ? { name } : { namespace, name }),
     remainingBackOffMs: backOff.remainingMs,
   };
 }

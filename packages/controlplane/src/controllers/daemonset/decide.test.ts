@@ -4,7 +4,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps, type Step } from '@kruise/client/actions';
 import { podTemplateData } from '@kruise/machinery/controller-revision';
 import { pinToNode } from '@kruise/machinery/daemon-pods';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -129,15 +129,15 @@ function observed(parts: Partial<Observed> = {}): Observed {
     nodes: nodesOf('a b c'),
     candidates: [],
     revisions,
-    find: (name) => revisions.find(({ metadata }) => metadata.name === name),
+    findRevision: (name) => revisions.find(({ metadata }) => metadata.name === name),
     remainingBackOffMs: () => 0,
     ...parts,
   };
 }
 
 /** Summarizes actions: `+a` for a Pod created for a node, `−p` for a deleted Pod. */
-function summary(actions: readonly Action[]): string {
-  return actions
+function summary(steps: readonly Step[]): string {
+  return flattenSteps(steps)
     .map((action) => {
       if (action.type === 'record') return `record ${action.event.reason}`;
       if (action.type === 'effect') return action.name;
@@ -486,7 +486,7 @@ test('a hash collision is skipped and counted', () => {
   const [first] = decide(parts, now).actions as [Action & { object: ControllerRevision }];
   const stranger = { ...first.object, metadata: { ...first.object.metadata, ownerReferences: [] } };
   const { actions, status } = decide(
-    { ...parts, find: (name) => (name === first.object.metadata.name ? stranger : undefined) },
+    { ...parts, findRevision: (name) => (name === first.object.metadata.name ? stranger : undefined) },
     now,
   );
   const [second] = actions as [Action & { object: ControllerRevision }];
@@ -611,7 +611,7 @@ test('from any state, every eligible node gets one updated Pod, within the budge
         fitting.filter((name) => of.some((pod) => pod.spec?.nodeName === name && isReady(pod))).length;
       for (let pass = 0; ; pass++) {
         assert.ok(pass < 60, 'the update terminates');
-        const { actions } = decide(observed({ set, nodes, candidates }), now);
+        const actions = flattenSteps(decide(observed({ set, nodes, candidates }), now).actions);
         const next = carryOut(candidates, actions);
         // Age decides which of several Pods of a node stays, not availability.
         const isSettled = fitting.every((name) => {

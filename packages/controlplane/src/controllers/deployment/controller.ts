@@ -42,7 +42,7 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   return {
     deployment: found,
     candidates: candidatesFor(sets, found),
-    find: (name) => sets.get(namespace === undefined ? { name } : { namespace, name }),
+    findReplicaSet: (name) => sets.get(namespace === undefined ? { name } : { namespace, name }),
     podsOf: (set) => pods.controlledBy(set),
   };
 }

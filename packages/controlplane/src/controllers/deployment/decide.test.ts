@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Deployment, DeploymentStatus } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps, type Step } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
@@ -125,14 +125,14 @@ function observed(
   return {
     deployment,
     candidates: sets,
-    find: (name) => sets.find(({ metadata }) => metadata.name === name),
+    findReplicaSet: (name) => sets.find(({ metadata }) => metadata.name === name),
     podsOf: ({ metadata }) => pods[metadata.uid ?? ''] ?? [],
   };
 }
 
 /** Summarizes actions: `new 0→3`, `+ 3` for a created ReplicaSet, `a ×` for a deleted one. */
-function summary(actions: readonly Action[], sets: readonly ReplicaSet[]): string {
-  return actions
+function summary(steps: readonly Step[], sets: readonly ReplicaSet[]): string {
+  return flattenSteps(steps)
     .map((action) => {
       if (action.type === 'record') return `record ${action.event.reason}`;
       if (action.type === 'effect') return action.name;
@@ -598,7 +598,7 @@ test('a hash collision is skipped and counted', () => {
   };
   const colliding = {
     ...observed(deployment, []),
-    find: (name: string) => (name === taken.metadata.name ? foreignSet : undefined),
+    findReplicaSet: (name: string) => (name === taken.metadata.name ? foreignSet : undefined),
   };
   const { actions, status } = decide(colliding, now);
   const [action] = actions;
@@ -921,7 +921,7 @@ test('no step violates the budget, and the rollout terminates', () => {
       const least = replicas - Math.min(replicas, surge === 0 && down === 0 ? 1 : down);
       for (let step = 0; ; step++) {
         assert.ok(step < 100, 'the rollout terminates');
-        const { actions } = decide(observed(deploymentOf({ spec }), sets), now);
+        const actions = flattenSteps(decide(observed(deploymentOf({ spec }), sets), now).actions);
         const next = carryOut(sets, actions);
         assert.ok(total(next) <= Math.max(total(sets), replicas + surge), 'too many Pods');
         assert.ok(available(next) >= Math.min(available(sets), least), 'too few Pods');
@@ -945,7 +945,7 @@ test('proportional scaling distributes exactly what is allowed, and terminates',
       const deployment = deploymentOf({ spec: { replicas, strategy: rolling(2, 1), paused: true } });
       for (let pass = 0; ; pass++) {
         assert.ok(pass < 3, 'the rollout terminates');
-        const { actions } = decide(observed(deployment, sets), now);
+        const actions = flattenSteps(decide(observed(deployment, sets), now).actions);
         if (actions.length === 0) break;
         // A single ReplicaSet has no surge, because there is nothing to replace.
         const isAlone = sets.filter(({ spec }) => (spec?.replicas ?? 0) > 0).length < 2;

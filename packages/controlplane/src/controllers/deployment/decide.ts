@@ -5,7 +5,7 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, create, record, remove, update, withOutcomeEvents } from '@kruise/client/actions';
+import { type Action, create, parallel, remove, type Step, update, withOutcomeEvents } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { isNamespaceTerminating, type Outcome } from '@kruise/client/execute';
@@ -13,7 +13,10 @@ import { claimsOf } from '@kruise/machinery/claims';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodFinished } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
+import { recordSelectingAll } from '@kruise/workload-kit/pod-control';
 import {
   activeOf,
   allOf,
@@ -53,7 +56,7 @@ export type Observed = {
   /** ReplicaSets that the Deployment controls or may adopt. */
   readonly candidates: readonly ReplicaSet[];
   /** Returns the ReplicaSet with a name in the namespace, regardless of its owner. */
-  readonly find: (name: string) => ReplicaSet | undefined;
+  readonly findReplicaSet: (name: string) => ReplicaSet | undefined;
   /** Returns the Pods of a ReplicaSet. */
   readonly podsOf: (set: ReplicaSet) => readonly Pod[];
 };
@@ -76,10 +79,9 @@ export function decide(observed: Observed, now: Instant): Decided {
 }
 
 function refuseToSelectAll(deployment: Deployment): Decided {
-  const message = 'This deployment is selecting all pods. A non-empty selector is required.';
   const { generation } = deployment.metadata;
   return {
-    actions: [record({ about: deployment, type: 'Warning', reason: 'SelectingAll', message })],
+    actions: [recordSelectingAll(deployment, 'deployment')],
     status: { ...deployment.status, ...(generation === undefined ? {} : { observedGeneration: generation }) },
   };
 }
@@ -121,16 +123,16 @@ function deriveState(deployment: Deployment, sets: ReplicaSets, now: Instant): S
 }
 
 /** Returns the state with a new ReplicaSet, which is created if it does not exist. */
-function withNewSet({ find }: Observed, state: State, now: Instant): State & { readonly sets: WithNewSet } {
+function withNewSet({ findReplicaSet }: Observed, state: State, now: Instant): State & { readonly sets: WithNewSet } {
   const { deployment, sets } = state;
   const { newSet, oldSets } = sets;
   if (newSet) return { ...state, sets: { newSet, oldSets } };
-  const facts = { revision: nextRevision(oldSets), replicas: roomForNewSet(deployment, 0, totalOf(oldSets)) };
+  const parts = { revision: nextRevision(oldSets), replicas: roomForNewSet(deployment, 0, totalOf(oldSets)) };
   for (let { collisionCount } = state; ; collisionCount = (collisionCount ?? 0) + 1) {
-    const created = replicaSetFor(deployment, { ...facts, collisionCount });
+    const created = replicaSetFor(deployment, { ...parts, collisionCount });
     const name = created.metadata.name ?? '';
     // A ReplicaSet with this name and the same template would already have been found, so this one is a hash collision.
-    if (find(name)) continue;
+    if (findReplicaSet(name)) continue;
     const conditions = withCreatedSet(deployment, state.conditions, name, now);
     return { ...state, sets: { newSet: created, oldSets }, conditions, collisionCount };
   }
@@ -184,13 +186,12 @@ function rollout(state: State, step: readonly Resize[], now: Instant): Decided {
 }
 
 /** Executes actions, reports the progress of the rollout, and requeues at the progress deadline. */
-function reportRollout(state: State, actions: readonly Action[], now: Instant): Decided {
+function reportRollout(state: State, actions: readonly Step[], now: Instant): Decided {
   const { deployment, sets, conditions } = state;
   const status = rolloutStatus(deployment, sets, conditions, now);
-  const requeueAfterSeconds = secondsUntilDeadline(deployment, status, now);
   return {
     ...withStatus(state, actions, status, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    ...earliestRequeue(secondsUntilDeadline(deployment, status, now)),
   };
 }
 
@@ -241,12 +242,12 @@ function scaled(name: string, from: number, to: number) {
 }
 
 /** Deletes the oldest ReplicaSets above the revision history limit, if they have no Pods. */
-function pruneRevisionHistory({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Action[] {
+function pruneRevisionHistory({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Step[] {
   const limit = spec?.revisionHistoryLimit;
   if (limit === undefined || limit === 2 ** 31 - 1) return [];
   const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp == null);
   const surplus = alive.toSorted(compareRevisions).slice(0, Math.max(0, alive.length - limit));
-  return surplus.filter((set) => replicasOf(set) === 0 && isSettled(set)).map(remove);
+  return parallel(surplus.filter((set) => replicasOf(set) === 0 && isSettled(set)).map(remove));
 }
 
 /** Reports whether a ReplicaSet has no Pods and has observed its latest generation. */
@@ -256,7 +257,7 @@ function isSettled({ status, metadata }: ReplicaSet): boolean {
 }
 
 /** Executes actions, sets the revision annotation of the Deployment, and reports the status. */
-function withStatus(state: State, actions: readonly Action[], counts: DeploymentStatus, now: Instant): Decided {
+function withStatus(state: State, actions: readonly Step[], counts: DeploymentStatus, now: Instant): Decided {
   const { deployment, sets, collisionCount } = state;
   const status = { ...counts, ...(collisionCount === undefined ? {} : { collisionCount }) };
   const marked = sets.newSet ? atRevision(deployment, sets.newSet) : deployment;
@@ -278,10 +279,7 @@ function statusAfter(
   if (!failure) return status;
   const { action, error } = failure;
   if (action.type !== 'create' || isNamespaceTerminating(error)) return deployment.status;
-  const message = createFailureMessage(
-    action.object.metadata.name ?? '',
-    error instanceof Error ? error.message : String(error),
-  );
+  const message = createFailureMessage(action.object.metadata.name ?? '', errorText(error));
   // Starts from the conditions before the attempt, so that a repeated failure does not write the status again.
   return { ...deployment.status, conditions: withCreateFailure(deployment, withPause(deployment, now), message, now) };
 }

@@ -5,8 +5,9 @@ import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { createScaleTargets } from '@kruise/client/scale-targets';
 import { isSame } from '@kruise/machinery/json-value';
-import { type Selector, selectorOf } from '@kruise/machinery/label-selector';
+import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodReady } from '@kruise/machinery/pods';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { podsMatching } from '@kruise/workload-kit/pod-indexes';
 import { decide, dependsOnWorkloads } from './decide.ts';
 import { staleDisruptionController } from './stale-target.ts';
@@ -39,13 +40,7 @@ export function disruptionControllers(): readonly Controller[] {
   return [budgets, staleDisruptionController];
 }
 
-const selectors = new WeakMap<PodDisruptionBudget, Selector>();
-
-function selectorOfBudget(budget: PodDisruptionBudget): Selector {
-  let selector = selectors.get(budget);
-  if (!selector) selectors.set(budget, (selector = selectorOf(budget.spec?.selector)));
-  return selector;
-}
+const selectorOfBudget = memoizeByObject(({ spec }: PodDisruptionBudget) => selectorOf(spec?.selector));
 
 /** Returns the budgets that select the Pod, before or after the change. */
 function budgetsOf({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {

@@ -1,7 +1,17 @@
 import type { EndpointPort as AddressPort, EndpointAddress, Endpoints } from '@kruise/api/core/endpoints';
 import type { Service } from '@kruise/api/core/service';
 import type { Endpoint, EndpointPort, EndpointSlice } from '@kruise/api/discovery/endpointslice';
-import { type Action, create, isBeingDeleted, type NewEvent, record, remove, update } from '@kruise/client/actions';
+import {
+  type Action,
+  create,
+  isBeingDeleted,
+  type NewEvent,
+  parallel,
+  parallelByKind,
+  record,
+  remove,
+  update,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -30,7 +40,7 @@ const unmirrored = [triggerTimeAnnotation, 'kubectl.kubernetes.io/last-applied-c
 
 /** Creates one slice per set of ports and address family of custom Endpoints, for clients that only read slices. */
 export function decide({ endpoints, service, slices }: Observed): Decision<Endpoints['metadata']> {
-  if (!endpoints || !service || !isMirrored(endpoints, service)) return { actions: slices.map(remove) };
+  if (!endpoints || !service || !isMirrored(endpoints, service)) return { actions: parallel(slices.map(remove)) };
   const { mirrors, events } = mirrorsOf(endpoints);
   const left = [...slices];
   const takeWhere = (matches: (slice: EndpointSlice) => boolean) => {
@@ -46,7 +56,7 @@ export function decide({ endpoints, service, slices }: Observed): Decision<Endpo
     if (!place) actions.push(...(isBeingDeleted(endpoints) ? [] : [create(wanted)]));
     else if (!isUpToDate(place, wanted)) actions.push(update(wanted));
   }
-  return { actions: [...actions, ...left.map(remove), ...events.map(record)] };
+  return { actions: [...parallelByKind(actions), ...parallel(left.map(remove)), ...events.map(record)] };
 }
 
 function isMirrored({ metadata }: Endpoints, service: Service): boolean {

@@ -2,7 +2,17 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import type { Endpoint, EndpointPort, EndpointSlice } from '@kruise/api/discovery/endpointslice';
-import { type Action, create, isBeingDeleted, record, remove, update, withOutcomeEvents } from '@kruise/client/actions';
+import {
+  type Action,
+  create,
+  isBeingDeleted,
+  parallelByKind,
+  record,
+  remove,
+  type Step,
+  update,
+  withOutcomeEvents,
+} from '@kruise/client/actions';
 import { keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -42,7 +52,7 @@ export type Observed = {
   readonly maxPerSlice: number;
 };
 
-export type Plan = { readonly actions: readonly Action[]; readonly hintedFamilies: ReadonlySet<string> };
+export type Plan = { readonly actions: readonly Step[]; readonly hintedFamilies: ReadonlySet<string> };
 
 export const managedBy = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
@@ -58,11 +68,11 @@ export function decide(observed: Observed): Plan {
   const missing = missingNodesOf(observed);
   const foreign = slices.filter(({ addressType }) => !families.some((family) => family === addressType));
   return {
-    actions: [
+    actions: parallelByKind([
       ...plans.flatMap(({ actions }) => actions),
       ...foreign.map((slice) => removal(slice, service)),
       ...(missing.length > 0 ? [failureEvent(service, aggregate(missing))] : []),
-    ],
+    ]),
     hintedFamilies: new Set(plans.filter(({ isHinted }) => isHinted).map(({ family }) => family)),
   };
 }

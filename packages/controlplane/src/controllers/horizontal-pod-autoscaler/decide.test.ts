@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HorizontalPodAutoscaler, MetricSpec } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import type { Pod } from '@kruise/api/core/pod';
+import { flattenSteps } from '@kruise/client/actions';
 import { formatTime } from '@kruise/values/time';
 import fc from 'fast-check';
 import { decide, type Observed, type Rescale } from './decide.ts';
@@ -235,7 +236,7 @@ test('without a selector, nothing is scaled', () => {
 test('a failed rescale is reported, and the last scale time is kept', () => {
   const { decision } = decide(observe(2, [usage(2, 800)]), defaultAutoscalerSettings, now);
   assert.ok(typeof decision.status === 'function');
-  const failures = [{ action: decision.actions[0]!, error: new Error('quota') }];
+  const failures = [{ action: flattenSteps(decision.actions)[0]!, error: new Error('quota') }];
   const { conditions, lastScaleTime, desiredReplicas } = decision.status({
     failures,
     isStale: false,

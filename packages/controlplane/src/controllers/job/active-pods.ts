@@ -1,6 +1,6 @@
 /** Active Pods of a Job: creates missing Pods and deletes surplus ones. */
 import type { Pod } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { parallel, type Step } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { isPodReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
@@ -22,7 +22,7 @@ import { completionsOf, countsAsFailure, indexesOfPods, isOfJob, type State } fr
 
 /** Pod actions and the resulting Pod numbers. */
 export type ActivePods = {
-  readonly actions: readonly Action[];
+  readonly actions: readonly Step[];
   /** Pods that are deleted without being counted. */
   readonly dismissed: ReadonlySet<Pod>;
   readonly active: number;
@@ -52,7 +52,11 @@ export function keepAll({ active, terminating }: State): ActivePods {
 /** Deletes all Pods of a finished Job; they are counted as usual. */
 export function deleteAll(state: State): ActivePods {
   const { job, active } = state;
-  return { ...countsWithout(state, active), actions: active.map((pod) => deletePod(job, pod)), dismissed: new Set() };
+  return {
+    ...countsWithout(state, active),
+    actions: parallel(active.map((pod) => deletePod(job, pod))),
+    dismissed: new Set(),
+  };
 }
 
 /** Adjusts the number of active Pods to the remaining work. */
@@ -97,7 +101,10 @@ function surplusOf({ job, active }: State, atLeast: number): readonly Pod[] {
 
 /** Deletes surplus Pods. They lose their finalizer first, so that none of them counts as failed. */
 function deleteSurplus(state: State, pods: readonly Pod[]): ActivePods {
-  const actions = [...pods.filter(isTracked).map(release), ...pods.map((pod) => deletePod(state.job, pod))];
+  const actions = [
+    ...parallel(pods.filter(isTracked).map(release)),
+    ...parallel(pods.map((pod) => deletePod(state.job, pod))),
+  ];
   return { ...countsWithout(state, pods), actions, dismissed: new Set(pods) };
 }
 
@@ -117,7 +124,7 @@ function createMissing(state: State, count: number, now: Instant): ActivePods {
   const present = keepAll(state);
   return {
     ...present,
-    actions: pods.map((pod) => createPod(job, pod)),
+    actions: parallel(pods.map((pod) => createPod(job, pod))),
     active: present.active + pods.length,
     ...(waitMs > 0 ? { waitMs: Math.max(minWaitMs, waitMs) } : {}),
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
+import { flattenSteps } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { findFinishedCondition } from '@kruise/machinery/jobs';
@@ -25,7 +26,7 @@ type World = {
 function reconcile(world: World, random: Random, killChance: number): void {
   const { actions, status } = decide({ job: world.job, pods: [...world.pods.values()] }, world.now);
   const written = new Map<string, KubernetesObject>();
-  for (const action of actions) {
+  for (const action of flattenSteps(actions)) {
     if (random.next() < killChance) return;
     if (action.type === 'effect' || action.type === 'record') continue;
     const { uid = '' } = action.object.metadata;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Job, JobSpec, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
-import type { CreateAction, PatchAction, UpdateAction } from '@kruise/client/actions';
+import { type CreateAction, flattenSteps, type PatchAction, type UpdateAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { findCondition } from '@kruise/machinery/conditions';
 import { formatTime } from '@kruise/values/time';
@@ -14,7 +14,8 @@ import { trackingFinalizer } from './job-pods.ts';
 const clean: Outcome = { failures: [], isStale: false, written: new Map() };
 
 function outcomeOf(job: Job, pods: readonly Pod[], outcome: Outcome = clean) {
-  const { actions, status, events = [], requeueAfterSeconds } = decide({ job, pods }, now);
+  const { actions: steps, status, events = [], requeueAfterSeconds } = decide({ job, pods }, now);
+  const actions = flattenSteps(steps);
   return {
     actions,
     does: countActions(actions),
@@ -542,7 +543,7 @@ test('if some finalizers could not be removed, the other Pods are counted', () =
   const { status } = outcomeOf(job, pods, {
     ...clean,
     written,
-    failures: [{ action: decide({ job, pods }, now).actions[0]!, error: 'x' }],
+    failures: [{ action: flattenSteps(decide({ job, pods }, now).actions)[0]!, error: 'x' }],
   });
   assert.equal(status.succeeded, 1);
   assert.deepEqual(status.uncountedTerminatedPods, { succeeded: ['succeeded-1'], failed: [] });

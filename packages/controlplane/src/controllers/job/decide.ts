@@ -6,8 +6,16 @@
  */
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
-import { hasFinalizer, isBeingDeleted, type PatchAction, record, type UpdateAction } from '@kruise/client/actions';
-import { claimActions } from '@kruise/client/adoption';
+import {
+  hasFinalizer,
+  isBeingDeleted,
+  parallel,
+  parallelByKind,
+  record,
+  type Step,
+  type UpdateAction,
+} from '@kruise/client/actions';
+import { claimPatches } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { type Claims, claimsOf } from '@kruise/machinery/claims';
@@ -51,7 +59,7 @@ export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatu
       // No Pod may be active when the Job gets its Failed condition.
       ...(earlyResult ? activePods.actions : []),
       ...(needsInterimStatus ? [writeStatus(job, interimStatus(report, now))] : []),
-      ...counting.released.map(release),
+      ...parallel(counting.released.map(release)),
       // Finished Pods are counted even if no more Pods can be created.
       ...(earlyResult ? [] : activePods.actions),
     ],
@@ -74,14 +82,15 @@ function withTracking({ claimed, adopted }: Claims<Pod>): readonly Pod[] {
 }
 
 /** Adds the tracking finalizer to adopted Pods and removes it from released ones. */
-function claimActionsOf(job: Job, claims: Claims<Pod>): readonly PatchAction[] {
+function claimActionsOf(job: Job, claims: Claims<Pod>): readonly Step[] {
   const released = new Set<unknown>(claims.released);
-  return claimActions(job, claims).map((action) => {
+  const patches = claimPatches(job, claims).map((action) => {
     const finalizers = finalizersOf(action.object, released.has(action.object) ? [] : [trackingFinalizer]);
     // Adoption and release are merge patches of metadata.
     const { metadata } = action.patch as { readonly metadata: object };
     return { ...action, patch: { metadata: { ...metadata, finalizers } } };
   });
+  return parallelByKind(patches);
 }
 
 function finalizersOf({ metadata }: Pick<Pod, 'metadata'>, own: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@ import type { Client } from '@kruise/client/client';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { listAll } from '@kruise/client/pages';
 import { isMethodNotAllowed, isNotFound } from '@kruise/machinery/status';
+import { errorText } from '@kruise/values/error-text';
 import { mapConcurrently } from '@kruise/values/map-concurrently';
 import type { Remainder } from './decide.ts';
 
@@ -52,7 +53,7 @@ export async function deleteContent(
     // The resource is no longer served, or discovery was wrong: no objects of it remain.
     if (isUnsupported(error)) return undefined;
     signal.throwIfAborted();
-    return { ...none, error: error instanceof Error ? error.message : String(error) };
+    return { ...none, error: errorText(error) };
   }
 }
 

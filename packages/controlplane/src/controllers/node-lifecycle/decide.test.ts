@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node, Taint } from '@kruise/api/core/node';
+import { flattenSteps } from '@kruise/client/actions';
 import fc from 'fast-check';
 import { decide } from './decide.ts';
 
@@ -34,7 +35,7 @@ function taint(text: string): Taint {
 /** Returns the node after the decision. */
 function after(before: Node): Node {
   let result = before;
-  for (const action of decide(before, now).actions) {
+  for (const action of flattenSteps(decide(before, now).actions)) {
     assert.equal(action.type, 'patch');
     if (action.type !== 'patch') continue;
     const { spec, metadata } = action.patch as Partial<Node>;

@@ -3,7 +3,7 @@
  * all.
  */
 import type { Node } from '@kruise/api/core/node';
-import { type Action, patch } from '@kruise/client/actions';
+import { type Action, patch, sequence } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import type { Instant } from '@kruise/values/time';
@@ -47,7 +47,7 @@ export function decide(node: Node, now: Instant): Decision<Node['status']> {
   const actions: Action[] = [];
   if (taints) actions.push(patchTaints(node, taints));
   if (labels) actions.push(patch(node, { metadata: { labels } }));
-  return { actions };
+  return { actions: sequence(actions) };
 }
 
 function conditionTaintsOf({ spec, status }: Node): readonly TaintId[] {

@@ -4,6 +4,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { Pod } from '@kruise/api/core/pod';
 import type { VolumeAttachment } from '@kruise/api/storage/volumeattachment';
+import { flattenSteps } from '@kruise/client/actions';
 import { type Instant, instantOf } from '@kruise/values/time';
 import fc from 'fast-check';
 import { executeActions } from '../../testing/execute-actions.ts';
@@ -153,7 +154,7 @@ for (const [what, observed, comes] of cases) {
 
 function inShort(observed: Observed): string {
   const { actions, events = [], requeueAfterSeconds } = decide(observed, now);
-  const words = actions.map((action) => {
+  const words = flattenSteps(actions).map((action) => {
     if (action.type === 'create') return 'attach';
     if (action.type === 'remove') return 'detach';
     return action.type === 'patch' ? `report ${(action.patch as Node).status?.volumesAttached?.length}` : action.type;
@@ -192,7 +193,7 @@ test('a volume is attached only where it is needed and allowed, and never detach
         // The driver attaches what is requested.
         const there = observed.attachments.map((each) => ({ ...each, status: { attached: true } }));
         observed = { ...observed, attachments: there };
-        const { actions } = decide(observed, now);
+        const actions = flattenSteps(decide(observed, now).actions);
         if (actions.length === 0) break;
         const isOf = (kind: string) => (action: (typeof actions)[number]) =>
           'object' in action && action.object.kind === kind;

@@ -2,7 +2,15 @@ import type { Node } from '@kruise/api/core/node';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { Pod } from '@kruise/api/core/pod';
 import type { VolumeAttachment } from '@kruise/api/storage/volumeattachment';
-import { type Action, create, isBeingDeleted, type NewEvent, patch, remove } from '@kruise/client/actions';
+import {
+  type Action,
+  create,
+  isBeingDeleted,
+  type NewEvent,
+  parallelByKind,
+  patch,
+  remove,
+} from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
@@ -77,7 +85,7 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
   // A healthy node reports when it has unmounted a volume.
   const waiting = isHealthy(node) ? [] : idle.filter((each) => !detachable.includes(each) && !isBeingDeleted(each));
   return {
-    actions,
+    actions: parallelByKind(actions),
     events,
     ...(waiting.length > 0 ? { requeueAfterSeconds: remainingSeconds(observed, waiting, now) } : {}),
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReplicaSet, ReplicaSetStatus } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { type Action, flattenSteps } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { failure, forbidden, StatusError } from '@kruise/machinery/status';
@@ -206,10 +206,10 @@ test('a ReplicaSet counts its Pods', () => {
   assert.equal(decide({ set: given, candidates, siblings: [] }, now).requeueAfterSeconds, 1);
 });
 
-const [creation] = decide({ set, candidates: [], siblings: [] }, now).actions as [Action];
-const [deletion] = decide({ set: setOf({ replicas: 0 }), candidates: pods('a'), siblings: [] }, now).actions as [
-  Action,
-];
+const [creation] = flattenSteps(decide({ set, candidates: [], siblings: [] }, now).actions) as readonly [Action];
+const [deletion] = flattenSteps(
+  decide({ set: setOf({ replicas: 0 }), candidates: pods('a'), siblings: [] }, now).actions,
+) as readonly [Action];
 const quota = forbidden({ group: '', plural: 'pods' }, '', 'exceeded quota');
 const isTerminating = new StatusError(
   failure({
@@ -255,7 +255,7 @@ for (const { name, set: given, outcome, conditions } of conditionCases) {
 
 test('a ReplicaSet whose adoption failed reports no status', () => {
   const observed = { set: conditioned, candidates: pods('a', { owner: 'nobody' }), siblings: [] };
-  const [adoption] = decide(observed, now).actions as [Action];
+  const [adoption] = flattenSteps(decide(observed, now).actions) as readonly [Action];
   assert.equal(statusAfter(observed, failed(new Error('x'), adoption)), conditioned.status);
 });
 
@@ -271,7 +271,7 @@ test('from any state, the decision is idempotent after its execution', () => {
       let candidates = shapes.map(({ owner, ...rest }, index) =>
         podOf(`${index}`, { ...rest, ...(owner ? { owner } : {}) }),
       );
-      for (const action of decide({ set: given, candidates, siblings: [] }, now).actions) {
+      for (const action of flattenSteps(decide({ set: given, candidates, siblings: [] }, now).actions)) {
         candidates = carryOut(candidates, action);
       }
       assert.deepEqual(decide({ set: given, candidates, siblings: [] }, now).actions, []);

@@ -1,6 +1,6 @@
 import type { ReplicaSet, ReplicaSetStatus } from '@kruise/api/apps/replicaset';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Action } from '@kruise/client/actions';
+import { parallel, type Step } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -9,6 +9,7 @@ import { rankByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodActive, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { createPod, deletePod } from '@kruise/workload-kit/pod-control';
 import { reconcileIntervalFor } from '@kruise/workload-kit/reconcile-interval';
 import { statusOf } from './status.ts';
@@ -32,24 +33,23 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
   const pods = claims.claimed;
   const claiming = claimActions(set, claims);
   const scaling = set.metadata.deletionTimestamp == null ? scale(set, pods, siblings, now) : [];
-  const requeueAfterSeconds = secondsUntilAvailable(pods, set.spec?.minReadySeconds ?? 0, now);
   return {
     actions: [...claiming, ...scaling],
     // With an invalid selector the Pods are unknown, so no status is reported.
     status: ({ failures }) =>
       failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    ...earliestRequeue(secondsUntilAvailable(pods, set.spec?.minReadySeconds ?? 0, now)),
     // Creations and deletions already wait for their expectations.
     minIntervalMs: scaling.length > 0 ? 0 : reconcileIntervalFor(pods.length),
   };
 }
 
-function scale(set: ReplicaSet, pods: readonly Pod[], siblings: readonly Pod[], now: Instant): readonly Action[] {
+function scale(set: ReplicaSet, pods: readonly Pod[], siblings: readonly Pod[], now: Instant): readonly Step[] {
   const surplus = pods.length - (set.spec?.replicas ?? 1);
   if (surplus > 0) {
     const ranked = surplus < pods.length ? rankForDeletion(pods, { now, rankOf: rankByNode(siblings) }) : pods;
-    return ranked.slice(0, Math.min(surplus, burst)).map((pod) => deletePod(set, pod));
+    return parallel(ranked.slice(0, Math.min(surplus, burst)).map((pod) => deletePod(set, pod)));
   }
   const pod = podFromTemplate(set, set.spec?.template);
-  return Array.from({ length: Math.min(-surplus, burst) }, () => createPod(set, pod));
+  return parallel(Array.from({ length: Math.min(-surplus, burst) }, () => createPod(set, pod)));
 }

@@ -4,6 +4,7 @@ import { isNamespaceTerminating, type Outcome } from '@kruise/client/execute';
 import { findCondition, withCondition, withoutCondition } from '@kruise/machinery/conditions';
 import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
+import { errorText } from '@kruise/values/error-text';
 import type { Instant } from '@kruise/values/time';
 
 /** Returns the status of the Pods as counted before scaling. */
@@ -38,6 +39,6 @@ function conditionsOf({ status }: ReplicaSet, failures: Outcome['failures'], now
   const present = status?.conditions ?? [];
   if (findCondition(present, 'ReplicaFailure')) return present;
   const reason = failure.action.type === 'create' ? 'FailedCreate' : 'FailedDelete';
-  const message = failure.error instanceof Error ? failure.error.message : String(failure.error);
+  const message = errorText(failure.error);
   return withCondition(present, { type: 'ReplicaFailure', status: 'True', reason, message }, now);
 }

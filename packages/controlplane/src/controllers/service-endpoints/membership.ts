@@ -4,8 +4,9 @@ import { type Service, service } from '@kruise/api/core/service';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
-import { type Selector, selectorOfLabels } from '@kruise/machinery/label-selector';
+import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import { isPodReady } from '@kruise/machinery/pods';
+import { memoizeByObject } from '@kruise/values/memoize';
 import { labelId, podsMatching } from '@kruise/workload-kit/pod-indexes';
 
 /** Reports whether a Service has a selector; otherwise its endpoints are managed by users. */
@@ -18,13 +19,7 @@ export function podsOf(caches: Caches, found: Service): readonly Pod[] {
   return podsMatching(caches, found.metadata.namespace ?? '', selectorOfService(found));
 }
 
-const selectors = new WeakMap<Service, Selector>();
-
-function selectorOfService(found: Service): Selector {
-  let selector = selectors.get(found);
-  if (!selector) selectors.set(found, (selector = selectorOfLabels(found.spec?.selector)));
-  return selector;
-}
+const selectorOfService = memoizeByObject(({ spec }: Service) => selectorOfLabels(spec?.selector));
 
 /** Indexes Services by the first label of their selector: a Pod without that label does not match. */
 function byFirstLabel(found: Service): readonly string[] {

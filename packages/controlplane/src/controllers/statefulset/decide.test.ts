@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { Pod } from '@kruise/api/core/pod';
-import type { CreateAction, PatchAction, RecordAction, UpdateAction } from '@kruise/client/actions';
+import {
+  type CreateAction,
+  flattenSteps,
+  type PatchAction,
+  type RecordAction,
+  type UpdateAction,
+} from '@kruise/client/actions';
 import { formatTime } from '@kruise/values/time';
 import { summarizeActions } from '@kruise/workload-kit/testing/summarize-actions';
 import fc from 'fast-check';
@@ -208,7 +214,7 @@ for (const { name, set = setOf(), pods, does } of updating) {
   });
 }
 
-const made = (observed: Observed) => (decide(observed, now).actions.at(-1) as CreateAction).object as Pod;
+const made = (observed: Observed) => (flattenSteps(decide(observed, now).actions).at(-1) as CreateAction).object as Pod;
 
 test('a Pod has the name, labels and revision of its ordinal', () => {
   const { metadata, spec } = made(observedOf(setOf(), []));
@@ -472,7 +478,7 @@ function carryOut(observed: Observed): Observed {
   const pods = new Map(observed.pods.map((pod) => [pod.metadata.name!, pod]));
   const revisions = new Map(observed.revisions.map((each) => [each.metadata.name!, each]));
   for (const [name, pod] of pods) if (pod.metadata.deletionTimestamp) pods.delete(name);
-  for (const action of actions) {
+  for (const action of flattenSteps(actions)) {
     if (action.type === 'effect' || action.type === 'record') continue;
     const { object } = action;
     const { name = '' } = object.metadata;
@@ -543,7 +549,9 @@ test('with OrderedReady, a reconcile changes at most one Pod', () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       fc.pre(world.set.spec?.podManagementPolicy === 'OrderedReady');
-      const touched = decide(world, now).actions.filter(({ type }) => type === 'create' || type === 'remove');
+      const touched = flattenSteps(decide(world, now).actions).filter(
+        ({ type }) => type === 'create' || type === 'remove',
+      );
       const pods = touched.filter((action) => 'object' in action && action.object.kind === 'Pod');
       assert.ok(pods.length <= 1, summarizeActions(pods).join());
     }),
@@ -560,7 +568,7 @@ test('with OrderedReady, an update deletes no Pod unless all desired Pods are re
         ({ metadata, status }) => status?.phase === 'Running' && !metadata.deletionTimestamp,
       );
       const names = new Set(healthy.map(({ metadata }) => metadata.name));
-      const removed = decide(world, now).actions.find((action) => action.type === 'remove');
+      const removed = flattenSteps(decide(world, now).actions).find((action) => action.type === 'remove');
       const isForUpdate = names.has(removed?.object.metadata.name) && wanted.includes(removed!.object.metadata.name!);
       if (isForUpdate) assert.ok(wanted.every((name) => names.has(name)));
     }),

@@ -9,27 +9,26 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, isBeingDeleted, remove } from '@kruise/client/actions';
-import { claimActions } from '@kruise/client/adoption';
+import { type Action, isBeingDeleted, parallelByKind } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { claimsOf } from '@kruise/machinery/claims';
-import { findRevisionsToPrune, planRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
-import { selectorOf } from '@kruise/machinery/label-selector';
-import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
+import { nameOfRevision, podTemplateOf, revisionLabelOf } from '@kruise/machinery/controller-revision';
+import { isPodAvailable, isPodFinished, isPodRunningAndReady, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import type { DerivedState } from '@kruise/workload-kit/derived-state';
+import { earliestRequeue } from '@kruise/workload-kit/earliest-requeue';
 import { reconcileIntervalFor, shortLivedPodIntervalFor } from '@kruise/workload-kit/reconcile-interval';
-import { contentOf, revisionActions } from '@kruise/workload-kit/statefulset/history';
+import { type ClaimedMembers, claimMembers, pruneRevisionHistory } from '@kruise/workload-kit/statefulset/history';
 import { memberOf, ordinalOf, ordinalsOf } from '@kruise/workload-kit/statefulset/identity';
 import {
   creation,
   type Member,
+  type MemberStep,
   provisionPvcs,
   removal,
   repair,
-  type Step,
   updateCondemnedOwners,
 } from '@kruise/workload-kit/statefulset/member-steps';
-import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
+import { statusOf } from './status.ts';
 
 export type Observed = {
   readonly set: StatefulSet;
@@ -45,39 +44,12 @@ export type Observed = {
 
 export function decide(observed: Observed, now: Instant): Decision<StatefulSetStatus> {
   const { set } = observed;
-  const selector = selectorOf(set.spec?.selector);
-  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
-  const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
-  // A revision whose labels were removed is ignored, not released.
-  const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
-
-  const plan = planRevision(set, {
-    history: history.claimed,
-    content: contentOf(set),
-    collisionCount: set.status?.collisionCount,
-    find: observed.findRevision,
-  });
-  const current = history.claimed.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? plan.update;
-  const state: State = {
-    ...observed,
-    ...deriveOrdinalState(observed, pods.claimed),
-    current,
-    update: plan.update,
-    now,
-  };
+  const { state, upkeep, collisionCount } = deriveState(observed, now);
   const { actions, updateVictim } = isBeingDeleted(set) ? nothing : planActions(state);
-
-  const requeueAfterSeconds = secondsUntilAvailable(pods.claimed, set.spec?.minReadySeconds ?? 0, now);
   return {
-    actions: [
-      ...claimActions(set, history),
-      ...claimActions(set, pods),
-      ...revisionActions(plan),
-      ...actions,
-      ...pruneRevisionHistory(state, history.claimed, pods.claimed),
-    ],
-    status: statusOf({ ...state, pods: pods.claimed, collisionCount: plan.collisionCount, updateVictim }, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    actions: [...upkeep, ...parallelByKind(actions), ...pruneRevisionHistory(set, state)],
+    status: statusOf({ ...state, collisionCount: collisionCount ?? 0, updateVictim }, now),
+    ...earliestRequeue(secondsUntilAvailable(state.pods, set.spec?.minReadySeconds ?? 0, now)),
     minIntervalMs: minIntervalAfter(state, actions),
   };
 }
@@ -88,16 +60,6 @@ function minIntervalAfter({ wanted, condemned, now }: State, actions: readonly A
   return Math.max(intervalMs, shortLivedPodIntervalFor(present, now));
 }
 
-/** Deletes revisions that neither the set nor a Pod uses, above the revision history limit. */
-function pruneRevisionHistory(
-  { set, current, update }: State,
-  history: readonly ControllerRevision[],
-  pods: readonly Pod[],
-): readonly Action[] {
-  const inUse = new Set([current.metadata.name ?? '', update.metadata.name ?? '', ...pods.map(revisionOf)]);
-  return findRevisionsToPrune(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove);
-}
-
 /** Desired ordinals with their Pods, and Pods with other ordinals. */
 type OrdinalState = {
   /** In ascending order. */
@@ -106,8 +68,16 @@ type OrdinalState = {
   readonly condemned: readonly Member[];
 };
 
-type State = Observed &
-  OrdinalState & { readonly current: ControllerRevision; readonly update: ControllerRevision; readonly now: Instant };
+/** State of one StatefulSet reconcile. */
+type State = Pick<Observed, 'set' | 'findClaim' | 'findPod'> &
+  ClaimedMembers &
+  OrdinalState & { readonly now: Instant };
+
+function deriveState(observed: Observed, now: Instant): DerivedState<State> {
+  const { set, findClaim, findPod } = observed;
+  const { state, ...rest } = claimMembers(set, observed);
+  return { ...rest, state: { set, findClaim, findPod, now, ...state, ...deriveOrdinalState(observed, state.pods) } };
+}
 
 function deriveOrdinalState({ set, findClaim }: Observed, pods: readonly Pod[]): OrdinalState {
   const { start, count } = ordinalsOf(set);
@@ -162,19 +132,19 @@ function maintainInParallel(state: State): PartialPlan {
     if (pod === undefined || isPodFinished(pod) || isPending(pod)) return repairMember(state, ordinal, pod);
     return repair(memberAt(state, ordinal, pod));
   });
-  // Adjacent actions of the same kind are executed concurrently.
+  // All PVCs come first, so that `parallelByKind` can group the creations of PVCs and those of Pods.
   return { actions: [...steps.flatMap(({ claims }) => claims), ...steps.flatMap(({ pod }) => pod)], isBlocked: false };
 }
 
 /** Returns the step for an ordinal whose Pod does not exist, is finished, or is pending. */
-function repairMember(state: State, ordinal: number, pod: Pod | undefined): Step {
+function repairMember(state: State, ordinal: number, pod: Pod | undefined): MemberStep {
   if (pod === undefined) return createMember(state, ordinal);
   // A finished Pod is deleted and then recreated.
   if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(state.set, pod)] };
   return { claims: isPending(pod) ? provisionPvcs(memberAt(state, ordinal, pod)) : [], pod: [] };
 }
 
-function createMember(state: State, ordinal: number): Step {
+function createMember(state: State, ordinal: number): MemberStep {
   const pod = newPod(state, ordinal);
   // A Pod with the same name that does not belong to the set must be deleted first.
   const isTaken = state.findPod(pod.metadata.name ?? '') !== undefined;
@@ -195,7 +165,7 @@ function newPod({ set, current, update }: State, ordinal: number): Pod {
   const notReached = type === 'RollingUpdate' ? (set.status?.currentReplicas ?? 0) : 0;
   const kept = rollingUpdate ? (rollingUpdate.partition ?? 0) : notReached;
   const revision = ordinal < ordinalsOf(set).start + kept ? current : update;
-  return memberOf(set, ordinal, podTemplateOf(revision) ?? template, revision.metadata.name ?? '');
+  return memberOf(set, ordinal, podTemplateOf(revision) ?? template, nameOfRevision(revision));
 }
 
 /** Deletes the Pod with the highest ordinal if all others are healthy, or if it is the first unhealthy one. */
@@ -203,7 +173,7 @@ function scaleInByOne(state: State): PartialPlan {
   const next = state.condemned[0];
   if (!next) return { actions: [], isBlocked: false };
   const firstUnhealthy = state.condemned.findLast(({ pod }) => !isHealthy(pod));
-  const isReadyToDelete = isRunningAndReady(next.pod) && isAvailable(state, next.pod);
+  const isReadyToDelete = isPodRunningAndReady(next.pod) && isAvailable(state, next.pod);
   const mayDelete = !isBeingDeleted(next.pod) && (isReadyToDelete || next === firstUnhealthy);
   return { actions: mayDelete ? [removal(state.set, next.pod)] : [], isBlocked: true };
 }
@@ -219,14 +189,14 @@ function nextToUpdate({ set, wanted, update }: State): Pod | undefined {
   if (type === 'OnDelete') return undefined;
   for (const { pod } of wanted.slice(rollingUpdate?.partition ?? 0).reverse()) {
     if (pod === undefined || isPodFinished(pod) || isBeingDeleted(pod)) return undefined;
-    if (revisionOf(pod) !== update.metadata.name) return pod;
-    if (!isRunningAndReady(pod)) return undefined;
+    if (revisionLabelOf(pod) !== nameOfRevision(update)) return pod;
+    if (!isPodRunningAndReady(pod)) return undefined;
   }
   return undefined;
 }
 
 function isHealthy(pod: Pod): boolean {
-  return isRunningAndReady(pod) && !isBeingDeleted(pod);
+  return isPodRunningAndReady(pod) && !isBeingDeleted(pod);
 }
 
 function isAvailable({ set, now }: State, pod: Pod): boolean {

@@ -2,8 +2,8 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
 import type { Pod } from '@kruise/api/core/pod';
 import { isBeingDeleted } from '@kruise/client/actions';
-import { podRevisionLabel } from '@kruise/machinery/controller-revision';
-import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
+import { nameOfRevision, revisionLabelOf } from '@kruise/machinery/controller-revision';
+import { isPodAvailable, isPodRunningAndReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 
 /** Inputs of the StatefulSet status. */
@@ -17,24 +17,14 @@ export type Report = {
   readonly updateVictim: Pod | undefined;
 };
 
-/** Reports whether a Pod is running and ready. */
-export function isRunningAndReady(pod: Pod): boolean {
-  return pod.status?.phase === 'Running' && isPodReady(pod);
-}
-
-/** Returns the revision of a Pod. */
-export function revisionOf({ metadata }: Pod): string {
-  return metadata.labels?.[podRevisionLabel] ?? '';
-}
-
 /** Returns the replica counts and the current revision, which becomes the update revision once every Pod is updated. */
 export function statusOf(report: Report, now: Instant): StatefulSetStatus {
   const { set, pods, current, update, updateVictim } = report;
   const { replicas: wanted = 1, minReadySeconds = 0, updateStrategy } = set.spec ?? {};
-  const ready = pods.filter(isRunningAndReady);
+  const ready = pods.filter(isPodRunningAndReady);
   const living = pods.filter((pod) => !isBeingDeleted(pod) && pod !== updateVictim);
-  const countOf = ({ metadata }: ControllerRevision) =>
-    living.filter((pod) => revisionOf(pod) === metadata.name).length;
+  const countOf = (revision: ControllerRevision) =>
+    living.filter((pod) => revisionLabelOf(pod) === nameOfRevision(revision)).length;
   const updatedReplicas = countOf(update);
   const isComplete =
     updateStrategy?.type === 'RollingUpdate' &&
@@ -47,8 +37,8 @@ export function statusOf(report: Report, now: Instant): StatefulSetStatus {
     readyReplicas: ready.length,
     currentReplicas: isComplete ? updatedReplicas : countOf(current),
     updatedReplicas,
-    currentRevision: (isComplete ? update : current).metadata.name ?? '',
-    updateRevision: update.metadata.name ?? '',
+    currentRevision: nameOfRevision(isComplete ? update : current),
+    updateRevision: nameOfRevision(update),
     collisionCount: report.collisionCount,
     ...(conditions ? { conditions } : {}),
     availableReplicas: ready.filter((pod) => isPodAvailable(pod, minReadySeconds, now)).length,

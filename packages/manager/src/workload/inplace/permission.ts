@@ -21,10 +21,12 @@ import {
   type RefusedWrites,
   refusalIdOf,
 } from '@kruise/client/refusals';
+import { revisionLabelOf } from '@kruise/machinery/controller-revision';
+import { errorText } from '@kruise/values/error-text';
 import type { ManagerSettings } from '../../configuration/settings.ts';
 import { budgetNameOf } from '../../podunavailablebudget/pod-unavailable-budget.ts';
 import { patchPod } from '../patch-pod.ts';
-import { type RevisionLabels, revisionLabelOf } from '../revision/pod-revision.ts';
+import type { RevisionLabels } from '../revision/pod-revision.ts';
 import { previewFirstBatch } from './batch.ts';
 import type { UpdateSpec } from './state.ts';
 
@@ -105,9 +107,9 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
         // tried alternately.
         const isNext = recreation === undefined || recreation.attempts < refusal.attempts;
         if (!isHeld && (isNext || isRefusedByValidation(refusal.error))) return 'ReCreate';
-        if (isHeld && isRefusedByValidation(refusal.error)) return { fault: messageOf(recreation.error) };
+        if (isHeld && isRefusedByValidation(refusal.error)) return { fault: errorText(recreation.error) };
       }
-      return refusal.retryInMs > 0 ? { fault: messageOf(refusal.error) } : 'InPlace';
+      return refusal.retryInMs > 0 ? { fault: errorText(refusal.error) } : 'InPlace';
     },
     wasRefused: (pod, spec) => refused.hasAny() && refused.find(ownId(alikeId(pod, spec), pod)) !== undefined,
     withRefusalIds(writes, pod, spec) {
@@ -129,7 +131,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
     batchRefusal: (pod) => (refused.hasAny() ? refused.find(batchId(pod)) : undefined),
     recreationFault(revision) {
       const refusal = refused.find(recreationId(revision));
-      return refusal && refusal.retryInMs > 0 ? messageOf(refusal.error) : undefined;
+      return refusal && refusal.retryInMs > 0 ? errorText(refusal.error) : undefined;
     },
     beforeRecreation(actions, { workload, revision, pod }) {
       const [first, ...rest] = actions;
@@ -179,8 +181,4 @@ export function batchId({ metadata }: Pod): string {
 
 function recreationId(revision: string): string {
   return `recreation at ${revision}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

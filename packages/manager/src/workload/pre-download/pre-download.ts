@@ -4,7 +4,16 @@ import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { InPlaceUpdateStrategy } from '@kruise/api/kruise/in-place-update';
 import { imagePreDownloadCreatedLabel, imagePreDownloadIgnoredLabel } from '@kruise/api/kruise/well-known';
 import type { LabelSelector } from '@kruise/api/meta/label-selector';
-import { type Action, asOptional, create, patch, withOutcomeEvents } from '@kruise/client/actions';
+import {
+  type Action,
+  asOptional,
+  create,
+  parallel,
+  patch,
+  remove,
+  type Step,
+  withOutcomeEvents,
+} from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { podRevisionLabel, podTemplateOf, revisionHashLabel } from '@kruise/machinery/controller-revision';
 import { controllerReference, type Owner } from '@kruise/machinery/owner-references';
@@ -19,23 +28,48 @@ export type PreDownload = {
   readonly strategy: InPlaceUpdateStrategy | undefined;
 };
 
+/** A rollout, as far as it matters to the pre-download of its images. */
+export type RolloutImages = PreDownload & {
+  /** ImagePullJobs that the workload created. */
+  readonly jobs: readonly ImagePullJob[];
+  /** Set where all Pods are at the update revision, so that the jobs are not needed any more. */
+  readonly isRolledOut: boolean;
+  /** Reports whether enough updated Pods are ready: they show that the images work. */
+  readonly isDue: () => boolean;
+  /** Reports whether a pre-download pays off; otherwise the revision is marked as ignored. */
+  readonly isWorthwhile: () => boolean;
+};
+
+/** Creates ImagePullJobs for the images of the update revision, and deletes them when the rollout is over. */
+export function preDownloadRollout({
+  jobs,
+  isRolledOut,
+  isDue,
+  isWorthwhile,
+  ...download
+}: RolloutImages): readonly Step[] {
+  if (isRolledOut) return parallel(jobs.map((job) => asOptional(remove(job))));
+  if (isPreDownloadSettled(download.to) || !isDue()) return [];
+  return isWorthwhile() ? preDownload(download) : [ignorePreDownload(download.to)];
+}
+
 /** Minimum number of replicas for which pre-downloading is worthwhile. */
 export const minimumReplicas = 3;
 
 /** Reports whether the pre-download of a revision was already started or skipped. */
-export function isPreDownloadSettled({ metadata: { labels = {} } }: ControllerRevision): boolean {
+function isPreDownloadSettled({ metadata: { labels = {} } }: ControllerRevision): boolean {
   return imagePreDownloadCreatedLabel in labels || imagePreDownloadIgnoredLabel in labels;
 }
 
 /** Labels a revision whose images need no pre-download. */
-export function ignorePreDownload(revision: ControllerRevision): Action {
+function ignorePreDownload(revision: ControllerRevision): Action {
   return asOptional(patch(revision, { metadata: { labels: { [imagePreDownloadIgnoredLabel]: 'true' } } }));
 }
 
 /**
  * Returns the creation of a job for each new image, and the label that records it. A failure never blocks the update.
  */
-export function preDownload(download: PreDownload): readonly Action[] {
+function preDownload(download: PreDownload): readonly Step[] {
   const { workload, to } = download;
   const jobs = newImages(download).map(({ container, image }) => {
     const job = jobFor(download, container, image);
@@ -48,7 +82,10 @@ export function preDownload(download: PreDownload): readonly Action[] {
       }),
     );
   });
-  return [...jobs, asOptional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } }))];
+  return [
+    ...parallel(jobs),
+    asOptional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } })),
+  ];
 }
 
 function newImages({ from, to }: PreDownload) {

@@ -1,13 +1,10 @@
-/** Pod readiness controller: sets the `KruisePodReady` condition of every new Pod with that readiness gate. */
+/** Pod readiness controller: sets the readiness gates of newly created Pods for which no workload does. */
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { appsGroup, inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
-import { isBeingDeleted } from '@kruise/client/actions';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import { type Decision, defineController } from '@kruise/client/controller';
-import { controllerOf } from '@kruise/machinery/owner-references';
-import { groupOf } from '@kruise/schema/kind';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { lifecycleStateOf } from '../lifecycle/lifecycle.ts';
-import { areGatesUninitialized, isGateUninitialized, openGates } from './pod-readiness.ts';
+import { firstReadinessOf } from './first-readiness.ts';
+import { isGateUninitialized, openGates } from './pod-readiness.ts';
 
 export const podReadinessController = defineController({
   name: 'pod-readiness-controller',
@@ -20,41 +17,19 @@ export const podReadinessController = defineController({
   decide,
 });
 
-/**
- * Reports whether a Pod waits for its OpenKruise workload to set the InPlaceUpdateReady condition. The first value is
- * the same for all new Pods: writing it here saves the workload a write for each Pod, and the kubelet's response to it.
- */
-function isNewKruisePod(found: Pod): boolean {
-  return areGatesUninitialized(found) && groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup;
-}
-
-/**
- * Time for a new Pod to be scheduled: the scheduler is about to write the Pod, and the condition has no use until then.
- */
-const schedulingMs = 2000;
-/** Time for a CloneSet to set the condition itself, together with the lifecycle state. */
-const workloadMs = 10_000;
-
-function waitLimitMs(found: Pod): number {
-  if (!found.spec?.nodeName) return schedulingMs;
-  return lifecycleStateOf(found) === 'PreparingNormal' ? workloadMs : 0;
+export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
+  const first = firstReadinessOf(found);
+  if (!first) return { actions: [] };
+  const { gates, waitMs } = first;
+  const leftMs = waitMs - ageMsOf(found, now);
+  if (leftMs > 0) return { actions: [], requeueAfterSeconds: leftMs / 1000 };
+  // The workload may have started an update since the last read, so a concurrent write must result in a conflict.
+  // Otherwise there is no precondition: while a thousand Pods start at once, kubelets write all the time.
+  const atVersion = gates.includes(inPlaceUpdateReadyCondition);
+  return { actions: [openGates(found, gates, now, { atVersion })] };
 }
 
 /** Returns the age of a Pod by the local clock, which may be behind. */
 function ageMsOf({ metadata }: Pod, now: Instant): number {
   return metadata.creationTimestamp ? Math.abs(now - parseTime(metadata.creationTimestamp)) : Number.POSITIVE_INFINITY;
-}
-
-export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
-  if (isBeingDeleted(found) || !isGateUninitialized(found)) return { actions: [] };
-  if (!isNewKruisePod(found)) {
-    // No resourceVersion: while a thousand Pods start at once, kubelets write all the time.
-    return { actions: [openGates(found, [kruisePodReadyCondition], now)] };
-  }
-  const waitMs = waitLimitMs(found) - ageMsOf(found, now);
-  if (waitMs > 0) return { actions: [], requeueAfterSeconds: waitMs / 1000 };
-  // The workload may have started an update since the last read, so a concurrent write must result in a conflict.
-  return {
-    actions: [openGates(found, [kruisePodReadyCondition, inPlaceUpdateReadyCondition], now, { atVersion: true })],
-  };
 }

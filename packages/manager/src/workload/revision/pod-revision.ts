@@ -3,7 +3,7 @@
  * full name of the revision and newer ones only its hash, so CloneSets treat both as equal.
  */
 import type { Pod } from '@kruise/api/core/pod';
-import { podRevisionLabel } from '@kruise/machinery/controller-revision';
+import { podRevisionLabel, revisionLabelOf } from '@kruise/machinery/controller-revision';
 
 /** The label of a CloneSet's Pod with the hash of its revision. */
 export const podTemplateHashLabel = 'pod-template-hash';
@@ -34,11 +34,6 @@ export function hashLabels({ isShort }: { readonly isShort: boolean }): Revision
       [podTemplateHashLabel]: shortHash(revision),
     }),
   };
-}
-
-/** Returns the value of the label; empty if there is none. */
-export function revisionLabelOf({ metadata }: Pod): string {
-  return metadata.labels?.[podRevisionLabel] ?? '';
 }
 
 /** Returns the hash at the end of a revision's name. */
