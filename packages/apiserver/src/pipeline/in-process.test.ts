@@ -8,11 +8,11 @@ import { backgroundClient } from '@kruise/client/client';
 import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
 import { isNotFound } from '@kruise/machinery/status';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import type { AdmissionPlugin } from './admission/admission.ts';
-import { createAuditLog } from './audit/audit.ts';
-import { readPolicy } from './audit/policy.ts';
-import type { Authorizer } from './authorization/authorizer.ts';
-import { startTestServer } from './testing/test-server.ts';
+import type { AdmissionPlugin } from '../admission/admission.ts';
+import { createAuditLog } from '../audit/audit.ts';
+import { readPolicy } from '../audit/policy.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import { startTestServer } from '../testing/test-server.ts';
 
 const settings = { name: 'settings', namespace: 'default' };
 
