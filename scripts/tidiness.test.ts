@@ -32,7 +32,7 @@ const entryPoints = [
   // Even a simulation must yield to the real event loop.
   'packages/values/src/virtual-clock.ts',
   // Writes to sockets wait for the event loop, not for a time.
-  /^packages\/apiserver\/src\/http\/(?:encoding|fan-out)\.ts$/,
+  /^packages\/apiserver\/src\/http\/(?:encoding|fan-out|in-steps)\.ts$/,
   // Requests wait until sockets have been polled.
   'packages/apiserver/src/batch-scheduler.ts',
   /^packages\/cli\//,

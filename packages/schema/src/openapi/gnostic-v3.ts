@@ -13,13 +13,15 @@ import {
   integer,
   type Message,
   message,
+  messageInSteps,
   named,
   repeated,
   text,
 } from './gnostic-message.ts';
+import type { Steps } from './steps.ts';
 
-/** Encodes a document of `openApiV3`. */
-export function encodeOpenApiV3(document: Json): Uint8Array {
+/** Encodes a document of `openApiV3`, in steps. */
+export function encodeOpenApiV3(document: Json): Steps<Uint8Array> {
   return encodeMessage(documentMessage(), document);
 }
 
@@ -130,7 +132,7 @@ const pathItem = message(() => ({
 const securityScheme = orReference(() =>
   message(() => ({ fields: { type: [1, text], description: [2, text], name: [3, text], in: [4, text] } })),
 );
-const components = message(() => ({
+const components = messageInSteps(() => ({
   fields: { schemas: [1, named(schemaOrReference)], securitySchemes: [7, named(securityScheme)] },
 }));
 

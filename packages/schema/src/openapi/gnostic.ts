@@ -18,9 +18,10 @@ import {
   repeated,
   text,
 } from './gnostic-message.ts';
+import type { Steps } from './steps.ts';
 
-/** Encodes a document of `openApiV2`. */
-export function encodeOpenApiV2(document: Json): Uint8Array {
+/** Encodes a document of `openApiV2`, in steps. */
+export function encodeOpenApiV2(document: Json): Steps<Uint8Array> {
   return encodeMessage(documentMessage(), document);
 }
 
