@@ -8,7 +8,7 @@ export type AuditSink = (line: string) => void;
 
 /** Audit event of a request in progress. */
 export type AuditRecord = {
-  /** Sets the user whom the sender of the request impersonates. */
+  /** Sets the impersonated user. */
   impersonated(user: User): void;
   /** Sets the request object, if the level records it. */
   request(value: () => unknown): void;
