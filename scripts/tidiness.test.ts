@@ -32,7 +32,7 @@ const entryPoints = [
   // Even a simulation must yield to the real event loop.
   'packages/values/src/virtual-clock.ts',
   // Writes to sockets wait for the event loop, not for a time.
-  /^packages\/apiserver\/src\/http\/encode\.ts$/,
+  /^packages\/apiserver\/src\/http\/(?:encoding|in-steps)\.ts$/,
   // Requests wait until sockets have been polled.
   'packages/values/src/scheduling/batch-scheduler.ts',
   /^packages\/cli\//,

@@ -1,7 +1,7 @@
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
-import type { RequestInfo } from './request.ts';
+import type { RequestInfo } from './request-info.ts';
 import type { User } from './user.ts';
 
 /** Context of one request. */

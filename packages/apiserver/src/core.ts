@@ -4,7 +4,7 @@ import type { Admission } from './admission/admission.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
 import type { RequestContext } from './context.ts';
-import type { FilterChain } from './filter-chain.ts';
+import type { RequestControls } from './pipeline/request.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';
@@ -33,8 +33,8 @@ export type Core = {
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly features: Features;
-  /** Filter chain of every request. */
-  readonly filterChain: FilterChain;
+  /** Metrics, audit log, and priority and fairness of every request. */
+  readonly controls: RequestControls;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 };

@@ -12,7 +12,7 @@ import type { RequestContext } from './context.ts';
 import type { DeleteOptions, DeletionPlan } from './handlers/deletion.ts';
 import type { Headers, HttpRequest } from './http/http-request.ts';
 import type { Cached, KubeObject } from './object.ts';
-import type { ObjectStorage } from './storage/object-storage.ts';
+import type { ObjectStorage } from './objects/object-storage.ts';
 import type { TableColumns } from './table/table.ts';
 
 /**

@@ -37,20 +37,18 @@ import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
-import { createFilterChain } from './filter-chain.ts';
 import { createBackgroundScheduler, type Pause } from './flow-control/background.ts';
 import { createFlowControl } from './flow-control/flow-control.ts';
 import { createFrameCache } from './http/frame-cache.ts';
-import { createHandler } from './http/handler.ts';
-import { createHttpFilterChain } from './http/http-filter-chain.ts';
 import { toHttpRequest, toUpgradeRequest } from './http/http-request.ts';
 import { createInFlight } from './http/in-flight.ts';
 import { createHttpsServer, type HttpsServer, type Listener, listen } from './http/listener.ts';
 import { openIdEndpoints } from './http/openid-endpoints.ts';
 import { serverEndpoints } from './http/server-endpoints.ts';
-import { inProcessTransport } from './in-process.ts';
 import { addStorageMetrics, createServerMetrics, servedResource } from './metrics/server-metrics.ts';
 import { timedStore } from './metrics/timed-store.ts';
+import { createHttpPipeline } from './pipeline/http-pipeline.ts';
+import { inProcessTransport } from './pipeline/in-process.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { addPodActions, coreVirtualResources } from './resources/pod-actions.ts';
@@ -197,12 +195,12 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     ),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
-    filterChain: createFilterChain({
+    controls: {
       flow: createFlowControl(resources, clock, serverMetrics),
       background: createBackgroundScheduler(clock, parts.pause),
       metrics: serverMetrics,
       audit: parts.audit,
-    }),
+    },
     signal: stopped.signal,
   };
   for (const each of coreVirtualResources(core))
@@ -245,13 +243,12 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   });
   aggregation = started;
   const inFlight = createInFlight();
-  const httpFilterChain = createHttpFilterChain(core.filterChain, inFlight);
   const listeners: HttpsServer[] = [];
   let stopping = false;
 
   /** Creates the request handler; the address is evaluated when it is needed. */
   function createRequestHandler(at: { readonly address: () => string; readonly advertised: () => string }) {
-    const handle = createHandler({
+    const handle = createHttpPipeline({
       core,
       authenticator,
       endpoints: serverEndpoints(core, {
@@ -263,9 +260,8 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         onError: parts.onError,
       }),
       frames: createFrameCache(),
-      httpFilterChain,
-      ...(parts.audit ? { audit: parts.audit } : {}),
       aggregation: started,
+      inFlight,
       onError: parts.onError,
     });
     return {

@@ -4,6 +4,10 @@ import { Definitions, type Json } from './openapi/definitions.ts';
 import { endpointPath, type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
 import type { Parameter } from './openapi/parameters.ts';
 import type { PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
+import { runSteps, type Steps } from './openapi/steps.ts';
+
+/** Paths that are described in one step, with the definitions that they are the first to reference. */
+const pathsPerStep = 8;
 
 /**
  * Returns the OpenAPI 2.0 document of all resources and non-resource endpoints, as served at `/openapi/v2`.
@@ -17,14 +21,28 @@ export function openApiV2(
   vocabulary: Vocabulary,
   pages: readonly PublishedPage[] = [],
 ): Json {
+  return runSteps(buildOpenApiV2(resources, vocabulary, pages));
+}
+
+/** Builds the document of `openApiV2` in steps. */
+export function* buildOpenApiV2(
+  resources: readonly PublishedResource[],
+  vocabulary: Vocabulary,
+  pages: readonly PublishedPage[] = [],
+): Steps<Json> {
   const definitions = new Definitions('v2', resources, vocabulary);
   const shared = new SharedParameters();
-  const groups = Map.groupBy(resources, ({ kind }) => apiVersionOf(kind));
-  const paths = [...groups.values()]
-    .flatMap((members) => pathsOf(members[0]!.kind, members))
-    .concat(pages.map(endpointPath))
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map((path) => [path.path, pathItem(path, definitions, shared)]);
+  const described = pages.map(endpointPath);
+  for (const members of Map.groupBy(resources, ({ kind }) => apiVersionOf(kind)).values()) {
+    described.push(...pathsOf(members[0]!.kind, members));
+    yield;
+  }
+  described.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const paths: [string, Json][] = [];
+  for (const path of described) {
+    paths.push([path.path, pathItem(path, definitions, shared)]);
+    if (paths.length % pathsPerStep === 0) yield;
+  }
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'unversioned' },

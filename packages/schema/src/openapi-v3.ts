@@ -2,6 +2,7 @@ import { Definitions, type Json } from './openapi/definitions.ts';
 import { endpointPath, type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
 import type { Parameter } from './openapi/parameters.ts';
 import type { Content, GroupVersion, PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
+import { runSteps, type Steps } from './openapi/steps.ts';
 
 export type {
   GroupVersion,
@@ -10,6 +11,9 @@ export type {
   PublishedSubresource,
   Vocabulary,
 } from './openapi/published.ts';
+
+/** Paths that are described in one step, with the definitions that they are the first to reference. */
+const pathsPerStep = 8;
 
 /**
  * Returns the OpenAPI 3.0 document of one group version, as served at `/openapi/v3/apis/apps/v1`.
@@ -23,17 +27,29 @@ export function openApiV3(
   resources: readonly PublishedResource[],
   vocabulary: Vocabulary,
 ): Json {
-  const definitions = new Definitions('v3', resources, vocabulary);
-  return documentOf(pathsOf(groupVersion, resources), definitions);
+  return runSteps(buildOpenApiV3(groupVersion, resources, vocabulary));
 }
 
-/** Returns the OpenAPI 3.0 document of one non-resource endpoint, as served at `/openapi/v3/version`. */
-export function openApiV3OfPage(page: PublishedPage, vocabulary: Vocabulary): Json {
-  return documentOf([endpointPath(page)], new Definitions('v3', [], vocabulary));
+/** Builds the document of `openApiV3` in steps. */
+export function* buildOpenApiV3(
+  groupVersion: GroupVersion,
+  resources: readonly PublishedResource[],
+  vocabulary: Vocabulary,
+): Steps<Json> {
+  return yield* buildDocument(pathsOf(groupVersion, resources), new Definitions('v3', resources, vocabulary));
 }
 
-function documentOf(described: readonly Path[], definitions: Definitions): Json {
-  const paths = described.map((path) => [path.path, pathItem(path, definitions)]);
+/** Builds the OpenAPI 3.0 document of one non-resource endpoint, as served at `/openapi/v3/version`. */
+export function* buildOpenApiV3OfPage(page: PublishedPage, vocabulary: Vocabulary): Steps<Json> {
+  return yield* buildDocument([endpointPath(page)], new Definitions('v3', [], vocabulary));
+}
+
+function* buildDocument(described: readonly Path[], definitions: Definitions): Steps<Json> {
+  const paths: [string, Json][] = [];
+  for (const path of described) {
+    paths.push([path.path, pathItem(path, definitions)]);
+    if (paths.length % pathsPerStep === 0) yield;
+  }
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'unversioned' },

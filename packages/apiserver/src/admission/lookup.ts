@@ -1,6 +1,6 @@
 import type { Kind, KubernetesObject } from '@kruise/schema/kind';
+import type { ObjectStorage } from '../objects/object-storage.ts';
 import type { ResourceRegistry } from '../registry.ts';
-import type { ObjectStorage } from '../storage/object-storage.ts';
 
 /** Lister for the objects of one kind, backed by the server's cache. */
 export type Objects<T> = {

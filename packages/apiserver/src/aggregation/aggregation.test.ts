@@ -9,7 +9,7 @@ import { createClient } from '@kruise/client/client';
 import { createCertificateAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 import { type Dial, networkConnector } from '../connect/node-connector.ts';
-import { inProcessTransport } from '../in-process.ts';
+import { inProcessTransport } from '../pipeline/in-process.ts';
 import { rawRequests } from '../testing/raw-requests.ts';
 import { startTestServer } from '../testing/test-server.ts';
 

@@ -17,7 +17,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 import type { KubeObject } from '../object.ts';
-import type { ObjectStorage } from '../storage/object-storage.ts';
+import type { ObjectStorage } from '../objects/object-storage.ts';
 import { inRandomOrder, reservedBand } from './band.ts';
 
 export type Family = 'IPv4' | 'IPv6';

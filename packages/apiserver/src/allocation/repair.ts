@@ -2,7 +2,7 @@ import type { Service } from '@kruise/api/core/service';
 import { isHeadless, needsNodePorts } from '@kruise/api/core/service-type';
 import type { IPAddress } from '@kruise/api/networking/ipaddress';
 import type { Clock } from '@kruise/values/clock';
-import type { ObjectStorage } from '../storage/object-storage.ts';
+import type { ObjectStorage } from '../objects/object-storage.ts';
 import { type ClusterIPs, type Owner, Unavailable } from './cluster-ips.ts';
 import type { NodePorts } from './node-ports.ts';
 

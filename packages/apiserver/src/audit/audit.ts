@@ -8,6 +8,8 @@ export type AuditSink = (line: string) => void;
 
 /** Audit event of a request in progress. */
 export type AuditRecord = {
+  /** Sets the impersonated user. */
+  impersonated(user: User): void;
   /** Sets the request object, if the level records it. */
   request(value: () => unknown): void;
   /** Sets the response object, if the level records it. */
@@ -28,26 +30,19 @@ export type AuditOrigin = {
 };
 
 export type AuditLog = {
-  begin(request: {
-    readonly context: RequestContext;
-    readonly sender: User;
-    readonly origin: () => AuditOrigin;
-  }): AuditRecord | undefined;
+  /** Begins the audit event of a request; the user of the context is the sender. */
+  begin(request: Request): AuditRecord | undefined;
   /** Records a request that failed authentication. `why` names the authentication method that failed. */
-  unknown(request: {
-    readonly context: RequestContext;
-    readonly origin: () => AuditOrigin;
-    readonly why: string;
-  }): void;
+  unknown(request: Request & { readonly why: string }): void;
 };
 
 /** Creates an audit log that records requests as the policy requires. */
 export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
-  const recorderOf: (request: Request) => Recorder | undefined = ({ context, sender, origin }) => {
+  const recorderOf = ({ context, origin }: Request, sender: User | undefined): Recorder | undefined => {
     // Rules apply to the user who sent the request: impersonation must not bypass them.
-    const scope = scopeOf(policy, sender === undefined ? context : { ...context, user: sender });
+    const scope = scopeOf(policy, context);
     if (scope.level === 'None') return undefined;
-    const { info, user, clock } = context;
+    const { info, clock } = context;
     const received = microTime(clock.now());
     const { auditId, uri, sourceIps } = origin();
     const common = {
@@ -56,61 +51,62 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
       level: scope.level,
       auditID: auditId,
     };
-    const requestFields = {
-      requestURI: uri,
-      verb: info.verb,
-      user: sender ?? {},
-      ...(sender === undefined || sender === user ? {} : { impersonatedUser: user }),
+    const sent = { requestURI: uri, verb: info.verb, user: sender ?? {} };
+    const more = {
       ...(sourceIps.length === 0 ? {} : { sourceIPs: sourceIps }),
       ...(context.userAgent === '' ? {} : { userAgent: context.userAgent }),
       ...(info.isResource ? { objectRef: referenceOf(context) } : {}),
     };
-    const record = (stage: AuditStage, more: object): void => {
+    let impersonatedUser: User | undefined;
+    const record = (stage: AuditStage, outcome: object): void => {
       if (scope.omitStages.has(stage)) return;
       const annotations = Object.fromEntries(context.auditAnnotations);
       write(
         stringify({
           ...common,
           stage,
-          ...requestFields,
+          ...sent,
+          ...(impersonatedUser === undefined ? {} : { impersonatedUser }),
           ...more,
+          ...outcome,
           requestReceivedTimestamp: received,
           stageTimestamp: microTime(clock.now()),
           ...(context.auditAnnotations.size === 0 ? {} : { annotations }),
         }),
       );
     };
-    return { scope, record };
+    return { scope, record, impersonated: (user) => (impersonatedUser = user) };
   };
   return {
     begin(request) {
-      const recorder = recorderOf(request);
+      const recorder = recorderOf(request, request.context.user);
       return recorder && follow(recorder);
     },
     unknown(request) {
       const responseStatus = { metadata: {}, message: request.why, code: 401 };
-      recorderOf(request)?.record('ResponseStarted', { responseStatus });
+      recorderOf(request, undefined)?.record('ResponseStarted', { responseStatus });
     },
   };
 }
 
-/** Request, with its user if authenticated. */
 type Request = {
   readonly context: RequestContext;
-  readonly sender?: User;
+  /** Returns the origin; called only if the request is audited. */
   readonly origin: () => AuditOrigin;
 };
 
 type Recorder = {
   readonly scope: AuditScope;
-  readonly record: (stage: AuditStage, more: object) => void;
+  readonly record: (stage: AuditStage, outcome: object) => void;
+  readonly impersonated: (user: User) => void;
 };
 
-function follow({ scope, record }: Recorder): AuditRecord {
+function follow({ scope, record, impersonated }: Recorder): AuditRecord {
   const objects: { requestObject?: unknown; responseObject?: unknown } = {};
   const shown = (value: unknown) => (scope.omitManagedFields ? withoutManagedFields(value) : value);
   record('RequestReceived', {});
   return {
+    impersonated,
     request(value) {
       if (scope.level !== 'Metadata') objects.requestObject = shown(value());
     },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import type { RequestContext } from '../context.ts';
-import { requestInfo } from '../request.ts';
+import { requestInfo } from '../request-info.ts';
 import { type AuditPolicy, readPolicy, scopeOf } from './policy.ts';
 
 function request(method: string, path: string, username = 'alice', groups: readonly string[] = []): RequestContext {

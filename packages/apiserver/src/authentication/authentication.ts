@@ -2,8 +2,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { KubeObject } from '../object.ts';
+import { storedObjects } from '../objects/stored-objects.ts';
 import type { ResourceRegistry } from '../registry.ts';
-import { storedObjects } from '../storage/stored-objects.ts';
 import { bootstrapTokens } from './bootstrap-tokens.ts';
 import { type VerificationKeys, verificationKey } from './jwt.ts';
 import { legacyTokens } from './legacy-tokens.ts';

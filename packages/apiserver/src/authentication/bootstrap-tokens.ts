@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@kruise/values/clock';
 import type { KubeObject } from '../object.ts';
-import { find, type StoredObjects } from '../storage/stored-objects.ts';
+import { find, type StoredObjects } from '../objects/stored-objects.ts';
 import type { TokenAuthenticator } from './token.ts';
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;

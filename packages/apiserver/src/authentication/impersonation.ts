@@ -1,4 +1,4 @@
-import { forbiddenError } from '../authorization/authorize.ts';
+import { forbiddenError } from '../authorization/attributes.ts';
 import type { Attributes, Authorizer } from '../authorization/authorizer.ts';
 import { PlainTextError } from '../handlers/http-errors.ts';
 import { serviceAccountGroups, serviceAccountOf } from '../service-account-user.ts';

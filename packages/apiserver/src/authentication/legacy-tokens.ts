@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { KubeObject } from '../object.ts';
+import { find } from '../objects/stored-objects.ts';
 import { serviceAccountGroups, serviceAccountUsername } from '../service-account-user.ts';
-import { find } from '../storage/stored-objects.ts';
 import { type Claims, decodeJwt, isSignedBy, type VerificationKeys } from './jwt.ts';
 import type { TokenObjects } from './service-account-tokens.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';

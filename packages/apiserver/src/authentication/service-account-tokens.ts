@@ -1,7 +1,7 @@
 import type { Clock } from '@kruise/values/clock';
 import { quoted } from '../authorization/rule.ts';
 import type { KubeObject } from '../object.ts';
-import { find, type StoredObjects } from '../storage/stored-objects.ts';
+import { find, type StoredObjects } from '../objects/stored-objects.ts';
 import { decodeJwt, isSignedBy, type VerificationKeys } from './jwt.ts';
 import { type ObjectIdentity, type ServiceAccountClaims, userOfClaims } from './service-account-claims.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';

@@ -1,6 +1,6 @@
 import { nodeRules } from '../bootstrap/policy/policy.ts';
+import { storedObjects } from '../objects/stored-objects.ts';
 import type { ResourceRegistry } from '../registry.ts';
-import { storedObjects } from '../storage/stored-objects.ts';
 import type { Authorizer } from './authorizer.ts';
 import { authorizerChain, mastersAuthorizer } from './chain.ts';
 import { createNodeAuthorizer } from './node-authorizer.ts';

@@ -2,7 +2,7 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WatchEvent } from '../cache/watchers.ts';
 import type { KubeObject } from '../object.ts';
-import type { StoredObjects } from '../storage/stored-objects.ts';
+import type { StoredObjects } from '../objects/stored-objects.ts';
 import { podReferences } from './pod-references.ts';
 import { volumeSecrets } from './volume-secrets.ts';
 

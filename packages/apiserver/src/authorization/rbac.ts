@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@kruise/api/rbac/rule';
 import type { RoleRef, Subject } from '@kruise/api/rbac/subject';
 import type { KubeObject } from '../object.ts';
-import type { StoredObjects } from '../storage/stored-objects.ts';
+import type { StoredObjects } from '../objects/stored-objects.ts';
 import type { User } from '../user.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { type Binding, type BindingIndex, type Bound, indexBindings } from './binding-index.ts';

@@ -14,7 +14,7 @@ import { createClient } from '@kruise/client/client';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { internalRequest } from '../custom/own-request.ts';
-import { inProcessTransport } from '../in-process.ts';
+import { inProcessTransport } from '../pipeline/in-process.ts';
 import { startApiServer } from '../server.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';

@@ -3,7 +3,7 @@ import { isNotFound } from '@kruise/machinery/status';
 import { formatTime } from '@kruise/values/time';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
-import { find, storedObjects } from '../storage/stored-objects.ts';
+import { find, storedObjects } from '../objects/stored-objects.ts';
 import { createWriter } from './writer.ts';
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';

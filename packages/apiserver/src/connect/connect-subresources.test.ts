@@ -12,7 +12,7 @@ import { forbidden } from '@kruise/machinery/status';
 import { systemClock } from '@kruise/values/system';
 import { WebSocket } from 'ws';
 import type { Attributes } from '../admission/admission.ts';
-import { inProcessTransport } from '../in-process.ts';
+import { inProcessTransport } from '../pipeline/in-process.ts';
 import { exited, type FakeKubelet, startFakeKubelet, succeeded } from '../testing/fake-kubelet.ts';
 import { startTestServer, testAdmin } from '../testing/test-server.ts';
 import { networkConnector } from './node-connector.ts';

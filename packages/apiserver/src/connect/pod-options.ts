@@ -9,7 +9,7 @@ import { type Cause, forbidden, invalid as invalidField } from '@kruise/schema/f
 import { ParseError } from '@kruise/values/parse-error';
 import { formatTime, parseTime } from '@kruise/values/time';
 import { parseInteger } from '../handlers/list-options.ts';
-import { isTrue } from '../request.ts';
+import { isTrue } from '../request-info.ts';
 
 /** Options of the connect subresources, parsed from the query as Kubernetes does. */
 

@@ -1,8 +1,8 @@
 import { isSame } from '@kruise/machinery/json-value';
 import { stringify } from '@kruise/values/go-json';
 import type { Core } from '../core.ts';
+import { customPrefix, type ObjectStorage, openObjectStorage } from '../objects/object-storage.ts';
 import type { Resource } from '../resource.ts';
-import { customPrefix, type ObjectStorage, openObjectStorage } from '../storage/object-storage.ts';
 import type { Converter } from './converter.ts';
 import { type Definition, hasCondition, isServing, storageVersionOf } from './definition.ts';
 import { customResources } from './resources.ts';

@@ -8,7 +8,7 @@ import {
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import type { RequestContext } from '../context.ts';
-import { requestInfo } from '../request.ts';
+import { requestInfo } from '../request-info.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import { type Admitted, createFlowControl, seatShares, TooManyRequestsError } from './flow-control.ts';
 

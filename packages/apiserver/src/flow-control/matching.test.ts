@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FlowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { defaultFlowControl } from '../bootstrap/flow-control.ts';
-import { requestInfo } from '../request.ts';
+import { requestInfo } from '../request-info.ts';
 import type { User } from '../user.ts';
 import { createMatcher } from './matching.ts';
 

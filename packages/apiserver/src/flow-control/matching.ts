@@ -1,5 +1,5 @@
 import type { FlowSchema } from '@kruise/api/flowcontrol/flowschema';
-import type { RequestInfo } from '../request.ts';
+import type { RequestInfo } from '../request-info.ts';
 import type { User } from '../user.ts';
 
 type Rule = NonNullable<NonNullable<FlowSchema['spec']>['rules']>[number];

@@ -5,7 +5,7 @@ import { configMap } from '@kruise/api/core/configmap';
 import { namespace } from '@kruise/api/core/namespace';
 import type { Client } from '@kruise/client/client';
 import type { AdmissionPlugin, Attributes } from '../admission/admission.ts';
-import { inProcessTransport } from '../in-process.ts';
+import { inProcessTransport } from '../pipeline/in-process.ts';
 import { startTestServer, testAdmin } from '../testing/test-server.ts';
 
 /** Formats the attributes of an admission call. */

@@ -4,7 +4,7 @@ import { alreadyExists, generatedNameTaken, invalid, isAlreadyExists } from '@kr
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import { type Attributes, isResource } from '../admission/admission.ts';
-import { authorizeCreate } from '../authorization/authorize.ts';
+import { authorizeCreate } from '../authorization/attributes.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, split } from '../object.ts';

@@ -5,7 +5,7 @@ import type { Attributes } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole } from '../object.ts';
-import { isTrue } from '../request.ts';
+import { isTrue } from '../request-info.ts';
 import { kindInMessages, type Resource } from '../resource.ts';
 import { type DeleteOptions, planDeletion } from './deletion.ts';
 import { type ListOptions, parseInteger } from './list-options.ts';

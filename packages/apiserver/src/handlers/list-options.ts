@@ -1,6 +1,6 @@
 import { badRequest, invalid, unclassified } from '@kruise/machinery/status';
 import { type Cause, forbidden, notSupported } from '@kruise/schema/field-error';
-import { isTrue } from '../request.ts';
+import { isTrue } from '../request-info.ts';
 
 /** Options of a list or watch, with the names of the query parameters. */
 export type ListOptions = {

@@ -1,7 +1,7 @@
 import { badRequest } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import type { RequestResult } from '../dispatch.ts';
+
 import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 import { admitAction } from './admit.ts';
@@ -10,6 +10,7 @@ import { methodNotAllowed } from './http-errors.ts';
 import { patch } from './patch.ts';
 import { put } from './put.ts';
 import { readOne } from './read.ts';
+import type { RequestResult } from './result.ts';
 import { patchView, putView } from './view.ts';
 import { writeOptions } from './write-options.ts';
 

@@ -1,7 +1,7 @@
 import { validateFieldManager } from '@kruise/api/meta/object-meta.validate';
 import { invalid as invalidStatus } from '@kruise/machinery/status';
 import { type Cause, forbidden, notSupported, required } from '@kruise/schema/field-error';
-import { isTrue } from '../request.ts';
+import { isTrue } from '../request-info.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 

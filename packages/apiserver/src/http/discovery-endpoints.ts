@@ -16,8 +16,8 @@ import {
   resourceList,
 } from '../discovery/discovery.ts';
 import { unknownPath, unknownResource, unsupportedMethod } from '../handlers/http-errors.ts';
-import { isBuiltinGroup } from '../routing.ts';
-import { encodeObject } from './encode.ts';
+import { isBuiltinGroup } from '../pipeline/routing.ts';
+import { encodeObject } from './encoding.ts';
 import type { Headers, HttpRequest } from './http-request.ts';
 import { builtinOffer, checkForm, mediaTypes, negotiate, type Offer, parseAccept, wantsPretty } from './negotiation.ts';
 import type { EndpointTree } from './non-resource-endpoints.ts';

@@ -3,21 +3,24 @@ import { publishedResources, vocabulary } from '@kruise/api/published';
 import { publishedEndpoints } from '@kruise/api/published-endpoints';
 import { apiVersionOf } from '@kruise/schema/kind';
 import type { Json } from '@kruise/schema/openapi/definitions';
+import { documentText } from '@kruise/schema/openapi/document-text';
 import { encodeOpenApiV2 } from '@kruise/schema/openapi/gnostic';
 import { encodeOpenApiV3 } from '@kruise/schema/openapi/gnostic-v3';
-import { openApiV2 } from '@kruise/schema/openapi-v2';
-import { openApiV3, openApiV3OfPage, type PublishedResource } from '@kruise/schema/openapi-v3';
+import type { Steps } from '@kruise/schema/openapi/steps';
+import { buildOpenApiV2 } from '@kruise/schema/openapi-v2';
+import { buildOpenApiV3, buildOpenApiV3OfPage, type PublishedResource } from '@kruise/schema/openapi-v3';
 import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Headers, HttpRequest } from './http-request.ts';
+import { type Pause, runInSteps } from './in-steps.ts';
 import { parseAccept } from './negotiation.ts';
 import type { EndpointHandler } from './non-resource-endpoints.ts';
 
 /** Encoded document with its hash, for the ETag. */
 type Document = { readonly bytes: Buffer; readonly hash: string; readonly madeAt: string };
 /** Inputs of a document, and the function that builds it. */
-type Described = { readonly of: readonly object[]; readonly make: () => Json };
+type Described = { readonly of: readonly object[]; readonly make: () => Steps<Json> };
 
 const jsonType = 'application/json';
 const v2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -42,23 +45,54 @@ function formOf(httpRequest: HttpRequest, protobuf: string): string | undefined 
   return types.find((type) => [jsonType, protobuf, '*/*', 'application/*'].includes(type));
 }
 
-/**
- * Serves `/openapi/v2` and `/openapi/v3`. Each document is built on its first request, and again after kinds change.
- */
-export function openApiEndpoints(core: Core, aggregation: Aggregation): ReadonlyMap<string, EndpointHandler> {
-  let generation = '';
-  let documents = new Map<string, Document>();
-  const kept = new Map<string, { readonly of: Described['of']; readonly document: Document }>();
+/** Writes a document as JSON. */
+function* jsonOf(steps: Steps<Json>): Steps<Uint8Array> {
+  const made = yield* steps;
+  yield;
+  const text = yield* documentText(made);
+  yield;
+  return Buffer.from(text);
+}
 
-  function known(name: string, make: () => Uint8Array): Document {
+/** Writes a document as protobuf. */
+function* protobufOf(steps: Steps<Json>, encode: (document: Json) => Steps<Uint8Array>): Steps<Uint8Array> {
+  const made = yield* steps;
+  yield;
+  return yield* encode(made);
+}
+
+/**
+ * Serves `/openapi/v2` and `/openapi/v3`. Each document is built on its first request, and again after kinds change:
+ * once for all clients that ask meanwhile, and in steps, between which other requests are served.
+ */
+export function openApiEndpoints(
+  core: Core,
+  aggregation: Pick<Aggregation, 'find' | 'generation' | 'openApiV2' | 'openApiV3'>,
+  pause?: Pause,
+): ReadonlyMap<string, EndpointHandler> {
+  let generation = '';
+  let documents = new Map<string, Promise<Document>>();
+  const kept = new Map<string, { readonly of: Described['of']; readonly document: Promise<Document> }>();
+
+  /** Returns a document of the current generation. */
+  function known(name: string, make: () => Promise<Document>): Promise<Document> {
     const current = `${core.resources.generation} ${aggregation.generation}`;
     if (generation !== current) {
       generation = current;
       documents = new Map();
     }
-    let found = documents.get(name);
-    if (!found) documents.set(name, (found = document(make(), core.clock.now())));
-    return found;
+    const found = documents.get(name);
+    if (found) return found;
+    const made = make();
+    const known = documents;
+    known.set(name, made);
+    // A failure is not kept: the next request tries again.
+    made.catch(() => known.delete(name));
+    return made;
+  }
+
+  async function build(steps: Steps<Uint8Array>): Promise<Document> {
+    return document(await runInSteps(steps, pause), core.clock.now());
   }
 
   function resources(): readonly PublishedResource[] {
@@ -77,9 +111,9 @@ export function openApiEndpoints(core: Core, aggregation: Aggregation): Readonly
   }
 
   /** Returns the v2 document merged with those of the aggregated servers; local names take precedence. */
-  function wholeV2(): Json {
-    const own = openApiV2(resources(), vocabulary, publishedEndpoints);
+  function* wholeV2(): Steps<Json> {
     const remote = aggregation.openApiV2();
+    const own = yield* buildOpenApiV2(resources(), vocabulary, publishedEndpoints);
     if (remote.length === 0) return own;
     const merged = (part: 'paths' | 'definitions'): Json =>
       Object.assign({}, ...remote.map((each) => each[part]), own[part] as object);
@@ -90,22 +124,25 @@ export function openApiEndpoints(core: Core, aggregation: Aggregation): Readonly
   function described(): Map<string, Described> {
     const found = new Map<string, Described>();
     for (const endpoint of publishedEndpoints) {
-      found.set(endpoint.path.slice(1, -1), { of: [endpoint], make: () => openApiV3OfPage(endpoint, vocabulary) });
+      found.set(endpoint.path.slice(1, -1), { of: [endpoint], make: () => buildOpenApiV3OfPage(endpoint, vocabulary) });
     }
     for (const [path, published] of byGroupVersion()) {
-      found.set(path, { of: published, make: () => openApiV3(published[0]!.kind, published, vocabulary) });
+      found.set(path, { of: published, make: () => buildOpenApiV3(published[0]!.kind, published, vocabulary) });
     }
     return found;
   }
 
   /** Returns a v3 document; documents of groups that did not change are reused. */
-  function v3(path: string, { of, make }: Described): Document {
+  function v3(path: string, { of, make }: Described): Promise<Document> {
     const last = kept.get(path);
     if (last && last.of.length === of.length && last.of.every((each, index) => each === of[index])) {
       return last.document;
     }
-    const made = document(Buffer.from(JSON.stringify(make())), core.clock.now());
+    const made = build(jsonOf(make()));
     kept.set(path, { of, document: made });
+    made.catch(() => {
+      if (kept.get(path)?.document === made) kept.delete(path);
+    });
     return made;
   }
 
@@ -124,23 +161,23 @@ export function openApiEndpoints(core: Core, aggregation: Aggregation): Readonly
   async function serveV2(httpRequest: HttpRequest, headers: Headers): Promise<void> {
     const wanted = formOf(httpRequest, v2Protobuf);
     if (wanted === undefined) return httpRequest.send(406, headers, '');
-    const json = () => known('v2', () => Buffer.from(JSON.stringify(wholeV2())));
-    if (wanted !== v2Protobuf) return send(httpRequest, json(), jsonType, headers);
-    const protobuf = known('v2 protobuf', () => encodeOpenApiV2(wholeV2()));
-    return send(httpRequest, protobuf, v2Protobuf, headers);
+    const found = await (wanted === v2Protobuf
+      ? known('v2 protobuf', () => build(protobufOf(wholeV2(), encodeOpenApiV2)))
+      : known('v2', () => build(jsonOf(wholeV2()))));
+    return send(httpRequest, found, wanted === v2Protobuf ? v2Protobuf : jsonType, headers);
   }
 
   /** Serves the index of documents; clients read it as JSON, whatever its type says. */
   async function serveIndex(httpRequest: HttpRequest, headers: Headers): Promise<void> {
-    const root = known('v3', () => {
+    const root = await known('v3', async () => {
       const all = described();
       for (const path of kept.keys()) if (!all.has(path)) kept.delete(path);
       const hashes = new Map(aggregation.openApiV3());
-      for (const [path, each] of all) hashes.set(path, v3(path, each).hash);
+      for (const [path, each] of all) hashes.set(path, (await v3(path, each)).hash);
       const paths = [...hashes]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]);
-      return Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) }));
+      return document(Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) })), core.clock.now());
     });
     return send(httpRequest, root, 'text/plain; charset=utf-8', headers);
   }
@@ -158,7 +195,7 @@ export function openApiEndpoints(core: Core, aggregation: Aggregation): Readonly
     }
     const wanted = formOf(httpRequest, v3Protobuf);
     if (wanted === undefined) return httpRequest.send(406, headers, '');
-    const found = v3(path, asked);
+    const found = await v3(path, asked);
     const hash = httpRequest.query.get('hash');
     if (hash !== null && hash !== found.hash) {
       await httpRequest.send(301, { ...headers, location: `/openapi/v3/${path}?hash=${found.hash}` }, '');
@@ -173,7 +210,7 @@ export function openApiEndpoints(core: Core, aggregation: Aggregation): Readonly
             expires: new Date(core.clock.now() + yearMs).toUTCString(),
           };
     if (wanted !== v3Protobuf) return send(httpRequest, found, jsonType, cacheHeaders);
-    const { bytes } = known(`v3 protobuf ${path}`, () => encodeOpenApiV3(asked.make()));
+    const { bytes } = await known(`v3 protobuf ${path}`, () => build(protobufOf(asked.make(), encodeOpenApiV3)));
     return send(httpRequest, { ...found, bytes }, v3Protobuf, cacheHeaders);
   }
 

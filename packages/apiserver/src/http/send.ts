@@ -1,5 +1,5 @@
 import { createGzip, type Gzip } from 'node:zlib';
-import type { Encoded } from './encode.ts';
+import type { Encoded } from './encoding.ts';
 import {
   compressedHeaders,
   compressFromBytes,

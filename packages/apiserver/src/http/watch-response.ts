@@ -9,7 +9,7 @@ import { approximateBytes } from '../approximate-bytes.ts';
 import type { WatchSink } from '../handlers/watch.ts';
 import type { KubeObject } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
-import { type EncodeContext, metadataOf, table } from './encode.ts';
+import { type EncodeContext, metadataOf, table } from './encoding.ts';
 import type { FanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
 import type { Stream } from './http-request.ts';

@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Histogram, MetricRegistry } from '@kruise/client/metrics';
 import type { Core } from '../core.ts';
-import type { RequestInfo } from '../request.ts';
+import type { RequestInfo } from '../request-info.ts';
 import { serverVersion } from '../server-version.ts';
 
 /** Request metrics, with the names of Kubernetes, so that its dashboards and alerts work. */

@@ -8,9 +8,9 @@ import { type Bound, identityOf } from '../authentication/token-issuer.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
+import { find } from '../objects/stored-objects.ts';
 import type { Subresource } from '../resource.ts';
 import { trackingOf } from '../reviews/review.ts';
-import { find } from '../storage/stored-objects.ts';
 import { serializerOf } from './serializer.ts';
 
 const defaultSeconds = 3600;

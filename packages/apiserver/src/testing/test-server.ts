@@ -15,7 +15,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { Core } from '../core.ts';
-import { inProcessTransport } from '../in-process.ts';
+import { inProcessTransport } from '../pipeline/in-process.ts';
 import { type ServerParts, startApiServer } from '../server.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { User } from '../user.ts';

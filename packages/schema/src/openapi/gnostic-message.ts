@@ -1,11 +1,12 @@
 /** Encodings for gnostic's messages in both versions of OpenAPI. */
 import { ProtobufWriter } from '../codec/protobuf-writer.ts';
 import type { Json } from './definitions.ts';
+import type { Steps } from './steps.ts';
 
-/** Encodes a message by its table. */
-export function encodeMessage(table: Message, value: Json): Uint8Array {
+/** Encodes a message by its table, in steps. */
+export function* encodeMessage(table: Message, value: Json): Steps<Uint8Array> {
   const writer = new ProtobufWriter();
-  writeFields(writer, table, value);
+  yield* writeFieldsInSteps(writer, table, value);
   return writer.take();
 }
 
@@ -13,6 +14,8 @@ export function encodeMessage(table: Message, value: Json): Uint8Array {
 export type Encoding = {
   readonly wire: 0 | 1 | 2;
   readonly write: (writer: ProtobufWriter, value: unknown) => void;
+  /** Writes a large value in steps. */
+  readonly writeInSteps?: (writer: ProtobufWriter, value: unknown) => Steps<void>;
   /** Each item is a separate field. */
   readonly repeated?: true;
 };
@@ -24,22 +27,44 @@ export type Message = {
 };
 
 // Writes fields from last to first, because the writer works backwards.
-function writeFields(writer: ProtobufWriter, { fields, extensions }: Message, value: Json): void {
+function writeFields(writer: ProtobufWriter, table: Message, value: Json): void {
   for (const [member, part] of Object.entries(value).reverse()) {
-    const field = Object.hasOwn(fields, member) ? fields[member] : undefined;
+    const field = fieldOf(table, member);
     if (field) writeField(writer, field[0], field[1], part);
-    else if (extensions !== undefined && member.startsWith('x-')) {
-      writeField(writer, extensions, namedAny, { name: member, value: part });
-    }
+    else writeExtension(writer, table, member, part);
   }
+}
+
+function* writeFieldsInSteps(writer: ProtobufWriter, table: Message, value: Json): Steps<void> {
+  for (const [member, part] of Object.entries(value).reverse()) {
+    const field = fieldOf(table, member);
+    if (!field) writeExtension(writer, table, member, part);
+    else if (field[1].writeInSteps) {
+      yield* field[1].writeInSteps(writer, part);
+      writeTag(writer, field[0], field[1]);
+    } else writeField(writer, field[0], field[1], part);
+  }
+}
+
+function fieldOf({ fields }: Message, member: string) {
+  return Object.hasOwn(fields, member) ? fields[member] : undefined;
+}
+
+function writeExtension(writer: ProtobufWriter, { extensions }: Message, member: string, value: unknown): void {
+  if (extensions === undefined || !member.startsWith('x-')) return;
+  writeField(writer, extensions, namedAny, { name: member, value });
 }
 
 function writeField(writer: ProtobufWriter, number: number, encoding: Encoding, value: unknown): void {
   const values = encoding.repeated ? (value as readonly unknown[]).toReversed() : [value];
   for (const each of values) {
     encoding.write(writer, each);
-    writer.varint(number * 8 + encoding.wire);
+    writeTag(writer, number, encoding);
   }
+}
+
+function writeTag(writer: ProtobufWriter, number: number, { wire }: Encoding): void {
+  writer.varint(number * 8 + wire);
 }
 
 /** A text. */
@@ -52,8 +77,8 @@ export const integer: Encoding = { wire: 0, write: (writer, value) => writer.int
 export const double: Encoding = { wire: 1, write: (writer, value) => writer.double(value as number) };
 
 /** Creates the encoding of a list with each item as a separate field. */
-export function repeated(encoding: Encoding): Encoding {
-  return { ...encoding, repeated: true };
+export function repeated({ wire, write }: Encoding): Encoding {
+  return { wire, write, repeated: true };
 }
 
 /** Creates the encoding of a message. Its table is created on first use, because schemas are recursive. */
@@ -70,18 +95,49 @@ export function message(table: () => Message): Encoding {
   };
 }
 
-/** Creates the encoding of a message whose JSON form is not an object with the same members. */
-export function converted(encoding: Encoding, convert: (value: unknown) => Json): Encoding {
-  return { ...encoding, write: (writer, value) => encoding.write(writer, convert(value)) };
+/** Creates the encoding of a message that is part of the document itself, and large: its fields are written in steps. */
+export function messageInSteps(table: () => Message): Encoding {
+  return {
+    ...message(table),
+    *writeInSteps(writer, value) {
+      const before = writer.length;
+      yield* writeFieldsInSteps(writer, table(), value as Json);
+      writer.endMessage(before);
+    },
+  };
 }
+
+/** Creates the encoding of a message whose JSON form is not an object with the same members. */
+export function converted({ wire, write }: Encoding, convert: (value: unknown) => Json): Encoding {
+  return { wire, write: (writer, value) => write(writer, convert(value)) };
+}
+
+/** Entries that are written in one step. */
+const entriesPerStep = 16;
 
 /** Creates the encoding of a JSON object with arbitrary members: a list of names and values. */
 export function named(value: Encoding, number = 1): Encoding {
   const entry = message(() => ({ fields: { name: [1, text], value: [2, value] } }));
-  const list = message(() => ({ fields: { entries: [number, repeated(entry)] } }));
-  return converted(list, (object) => ({
-    entries: Object.entries(object as Json).map(([name, member]) => ({ name, value: member })),
-  }));
+  const writeEntry = (writer: ProtobufWriter, [name, member]: [string, unknown]): void =>
+    writeField(writer, number, entry, { name, value: member });
+  return {
+    wire: 2,
+    write(writer, object) {
+      const before = writer.length;
+      for (const each of Object.entries(object as Json).reverse()) writeEntry(writer, each);
+      writer.endMessage(before);
+    },
+    *writeInSteps(writer, object) {
+      const before = writer.length;
+      for (const [index, each] of Object.entries(object as Json)
+        .reverse()
+        .entries()) {
+        writeEntry(writer, each);
+        if (index % entriesPerStep === entriesPerStep - 1) yield;
+      }
+      writer.endMessage(before);
+    },
+  };
 }
 
 /** Values of any type are YAML, of which JSON is a subset. */

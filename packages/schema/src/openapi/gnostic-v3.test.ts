@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeOpenApiV3 } from './gnostic-v3.ts';
+import { runSteps } from './steps.ts';
 
 /** Returns the fields of a message by number, each with the bytes after its tag. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
@@ -34,24 +35,26 @@ function inside(bytes: Uint8Array, ...path: readonly number[]): string {
   return Buffer.from(last).toString();
 }
 
-const document = encodeOpenApiV3({
-  openapi: '3.0.0',
-  info: { title: 'T', version: 'V' },
-  paths: {
-    '/p': {
-      get: {
-        operationId: 'getP',
-        responses: { 200: { description: 'OK', content: { 'application/json': { schema: { $ref: '#/x' } } } } },
-        'x-kubernetes-action': 'get',
+const document = runSteps(
+  encodeOpenApiV3({
+    openapi: '3.0.0',
+    info: { title: 'T', version: 'V' },
+    paths: {
+      '/p': {
+        get: {
+          operationId: 'getP',
+          responses: { 200: { description: 'OK', content: { 'application/json': { schema: { $ref: '#/x' } } } } },
+          'x-kubernetes-action': 'get',
+        },
       },
     },
-  },
-  components: {
-    schemas: {
-      A: { type: 'object', properties: { b: { type: 'array', items: { $ref: '#/y' }, default: {} } }, 'x-k': ['v'] },
+    components: {
+      schemas: {
+        A: { type: 'object', properties: { b: { type: 'array', items: { $ref: '#/y' }, default: {} } }, 'x-k': ['v'] },
+      },
     },
-  },
-});
+  }),
+);
 
 const cases: readonly [string, readonly number[], string][] = [
   ['the version of OpenAPI', [1], '3.0.0'],

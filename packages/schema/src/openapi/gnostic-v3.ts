@@ -13,20 +13,23 @@ import {
   integer,
   type Message,
   message,
+  messageInSteps,
   named,
   repeated,
   text,
 } from './gnostic-message.ts';
+import type { Steps } from './steps.ts';
 
 /**
- * Encodes a document of `openApiV3`.
+ * Encodes a document of `openApiV3`, in steps.
  *
  * ```ts
  * const group = { group: '', version: 'v1' };
- * const message = encodeOpenApiV3(openApiV3(group, [{ kind: pod, subresources: [] }], vocabulary));
+ * const document = openApiV3(group, [{ kind: pod, subresources: [] }], vocabulary);
+ * const message = runSteps(encodeOpenApiV3(document));
  * ```
  */
-export function encodeOpenApiV3(document: Json): Uint8Array {
+export function encodeOpenApiV3(document: Json): Steps<Uint8Array> {
   return encodeMessage(documentMessage(), document);
 }
 
@@ -137,7 +140,7 @@ const pathItem = message(() => ({
 const securityScheme = orReference(() =>
   message(() => ({ fields: { type: [1, text], description: [2, text], name: [3, text], in: [4, text] } })),
 );
-const components = message(() => ({
+const components = messageInSteps(() => ({
   fields: { schemas: [1, named(schemaOrReference)], securitySchemes: [7, named(securityScheme)] },
 }));
 

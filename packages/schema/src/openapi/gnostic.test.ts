@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from './definitions.ts';
 import { encodeOpenApiV2 } from './gnostic.ts';
+import { runSteps } from './steps.ts';
 
 /** A message literal: a field number, then a text, a message or a flag. */
 type Part = readonly [number: number, value: string | boolean | readonly Part[]];
@@ -219,5 +220,5 @@ const documents: readonly { name: string; document: Json; parts: readonly Part[]
   },
 ];
 for (const { name, document, parts } of documents) {
-  test(name, () => assert.deepEqual([...encodeOpenApiV2(document)], bytesOf(parts)));
+  test(name, () => assert.deepEqual([...runSteps(encodeOpenApiV2(document))], bytesOf(parts)));
 }

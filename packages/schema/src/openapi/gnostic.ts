@@ -18,15 +18,17 @@ import {
   repeated,
   text,
 } from './gnostic-message.ts';
+import type { Steps } from './steps.ts';
 
 /**
- * Encodes a document of `openApiV2`.
+ * Encodes a document of `openApiV2`, in steps.
  *
  * ```ts
- * const message = encodeOpenApiV2(openApiV2([{ kind: pod, subresources: [] }], vocabulary));
+ * const document = openApiV2([{ kind: pod, subresources: [] }], vocabulary);
+ * const message = runSteps(encodeOpenApiV2(document));
  * ```
  */
-export function encodeOpenApiV2(document: Json): Uint8Array {
+export function encodeOpenApiV2(document: Json): Steps<Uint8Array> {
   return encodeMessage(documentMessage(), document);
 }
 

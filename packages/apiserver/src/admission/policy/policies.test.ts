@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
 import { validatingAdmissionPolicyBinding } from '@kruise/api/admissionregistration/validatingadmissionpolicybinding';
 import { configMap } from '@kruise/api/core/configmap';
-import { inProcessTransport } from '../../in-process.ts';
+import { inProcessTransport } from '../../pipeline/in-process.ts';
 import { startTestServer, testAdmin } from '../../testing/test-server.ts';
 
 const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] }];

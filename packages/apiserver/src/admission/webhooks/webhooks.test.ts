@@ -13,7 +13,7 @@ import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import type { Client } from '@kruise/client/client';
 import { StatusError } from '@kruise/machinery/status';
 import { systemClock } from '@kruise/values/system';
-import { inProcessTransport } from '../../in-process.ts';
+import { inProcessTransport } from '../../pipeline/in-process.ts';
 import { writeOf } from '../../testing/admission.ts';
 import { startTestServer, testAdmin } from '../../testing/test-server.ts';
 import { type Handler, startWebhookServer, type WebhookServer } from '../../testing/webhook-server.ts';

@@ -129,3 +129,33 @@ describe('requests are authorized before their content is read', () => {
     );
   });
 });
+
+test('an audit event names the impersonated user once the impersonation is allowed', async (t) => {
+  const events: {
+    readonly stage: string;
+    readonly user: { readonly username: string };
+    readonly impersonatedUser?: object;
+  }[] = [];
+  const policy = readPolicy({
+    kind: 'Policy',
+    apiVersion: 'audit.k8s.io/v1',
+    rules: [{ level: 'Metadata', users: ['test-admin'], resources: [{ resources: ['configmaps'] }] }],
+  });
+  const audit = createAuditLog(policy, (line) => events.push(JSON.parse(line)));
+  const server = await startTestServer({ https: true, audit });
+  const ask = rawRequests(server);
+  t.after(async () => {
+    ask.close();
+    await server.close();
+  });
+  const headers = { 'impersonate-user': 'eve', 'impersonate-uid': '7' };
+  assert.equal((await ask('/api/v1/namespaces/default/configmaps', { headers })).code, 403);
+  const eve = { username: 'eve', uid: '7', groups: ['system:authenticated'] };
+  assert.deepEqual(
+    events.map(({ stage, user, impersonatedUser }) => [stage, user.username, impersonatedUser]),
+    [
+      ['RequestReceived', 'test-admin', undefined],
+      ['ResponseComplete', 'test-admin', eve],
+    ],
+  );
+});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '@kruise/machinery/status';
-import { PlainTextError, StatusErrorWithHeaders } from './handlers/http-errors.ts';
-import { requestInfo } from './request.ts';
+import { PlainTextError, StatusErrorWithHeaders } from '../handlers/http-errors.ts';
+import { requestInfo } from '../request-info.ts';
 import { checkRoute } from './routing.ts';
 
 function formatRoute(method: string, url: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requestInfo } from './request.ts';
+import { requestInfo } from './request-info.ts';
 
 function formatRequest(method: string, url: string): string {
   const [path = '', query = ''] = url.split('?');

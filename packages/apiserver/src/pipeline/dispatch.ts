@@ -1,66 +1,56 @@
 import { deleteOptions as deleteOptionsSchema } from '@kruise/api/meta/options';
-import type { Status } from '@kruise/api/meta/status';
 import { badRequest, methodNotSupported } from '@kruise/machinery/status';
-import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
 import { apiVersionOf } from '@kruise/schema/kind';
-import type { RequestContext } from './context.ts';
-import type { Core } from './core.ts';
-import { checkCustomRequest } from './custom/request-checks.ts';
-import { admitAction } from './handlers/admit.ts';
-import { type Body, decodeBody, decodeOptions } from './handlers/body.ts';
-import { create } from './handlers/create.ts';
-import { deleteMany, deleteOne, deleteOptions } from './handlers/delete.ts';
-import { methodNotAllowed, unknownPath } from './handlers/http-errors.ts';
-import { listOptions, watchOptions } from './handlers/list-options.ts';
-import { patch } from './handlers/patch.ts';
-import { patchOf } from './handlers/patching.ts';
-import { put } from './handlers/put.ts';
-import { type Listed, readMany, readOne } from './handlers/read.ts';
-import { readSubresource, writeSubresource } from './handlers/subresource.ts';
-import type { Updated } from './handlers/update.ts';
-import { type OpenWatch, prepareWatch } from './handlers/watch.ts';
-import { writeOptions } from './handlers/write-options.ts';
-import type { KubeObject } from './object.ts';
-import type { Found, Resource } from './resource.ts';
-import { checkRoute } from './routing.ts';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import { admitAction } from '../handlers/admit.ts';
+import { type Body, decodeBody, decodeOptions } from '../handlers/body.ts';
+import { create } from '../handlers/create.ts';
+import { deleteMany, deleteOne, deleteOptions } from '../handlers/delete.ts';
+import { methodNotAllowed, unknownPath } from '../handlers/http-errors.ts';
+import { listOptions, watchOptions } from '../handlers/list-options.ts';
+import { patch } from '../handlers/patch.ts';
+import { patchOf } from '../handlers/patching.ts';
+import { put } from '../handlers/put.ts';
+import { readMany, readOne } from '../handlers/read.ts';
+import { objectOf, type RequestResult } from '../handlers/result.ts';
+import { readSubresource, writeSubresource } from '../handlers/subresource.ts';
+import type { Updated } from '../handlers/update.ts';
+import { prepareWatch } from '../handlers/watch.ts';
+import { writeOptions } from '../handlers/write-options.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+import type { PipelineRequest, Stage } from './request.ts';
 
-/** Result of a request, before encoding. */
-export type RequestResult =
-  | { readonly type: 'found'; readonly code: number; readonly resource: Resource; readonly found: Found }
-  | { readonly type: 'list'; readonly resource: Resource; readonly listed: Listed }
-  | { readonly type: 'watch'; readonly resource: Resource; readonly open: OpenWatch }
-  | {
-      readonly type: 'object';
-      readonly code: number;
-      readonly object: KubeObject | Status;
-      readonly schema?: ObjectNode;
-    };
+/** Runs the backend, or the handler of the verb: admission, validation and storage. */
+export const dispatch: Stage<PipelineRequest, RequestResult | undefined> = {
+  name: 'Dispatch',
+  transports: 'all',
+  failsWith: 'any',
+  run(request) {
+    const turn = request.waitForTurn();
+    return turn ? turn.then(() => serve(request)) : serve(request);
+  },
+  keep(request, result) {
+    request.result = result;
+    if (result) request.record?.response(() => objectOf(result));
+  },
+};
 
-/**
- * Finds the resource of a request, and rejects paths and methods that are not served. Undefined means a built-in
- * resource without stored objects.
- */
-export function resolve(core: Core, context: RequestContext): Resource | undefined {
-  const { info } = context;
-  const resource = core.resources.find(info.group, info.version, info.plural);
-  if (resource?.custom) checkCustomRequest(context, resource);
-  else checkRoute(info);
-  return resource;
+function serve({ core, context, resource, body, backend }: PipelineRequest): Promise<RequestResult | undefined> {
+  if (backend) return backend();
+  return resource ? serveResource(core, context, resource, body) : serveVirtual(core, context, body);
 }
 
-/**
- * Serves a request for a resource. This is the only entry point, for requests over a socket and from callers in the
- * same process. Both have authorized the request and resolved the resource.
- */
-export async function dispatch(
+/** Serves a request for a resource with stored objects. */
+async function serveResource(
   core: Core,
   context: RequestContext,
-  resource: Resource | undefined,
+  resource: Resource,
   body: Body | undefined,
 ): Promise<RequestResult> {
   const { info, query } = context;
-  if (!resource) return dispatchVirtual(core, context, body);
   if (resource.deprecation !== undefined) {
     // A patch type that is not supported has no route, so there is nothing to warn about.
     if (info.verb === 'patch' && body) patchOf(resource, body);
@@ -111,7 +101,7 @@ export async function dispatch(
 }
 
 /** Serves a virtual resource, which has no stored objects. Admission runs as for any other resource. */
-async function dispatchVirtual(core: Core, context: RequestContext, body: Body | undefined): Promise<RequestResult> {
+async function serveVirtual(core: Core, context: RequestContext, body: Body | undefined): Promise<RequestResult> {
   const { group, version, plural, verb, subresource } = context.info;
   const resource = core.virtual.get(`${group}/${version}/${plural}`);
   if (!resource || subresource !== '') throw unknownPath();

@@ -28,16 +28,6 @@ function resourceAttributesOf({ info, user, query }: RequestContext): Extract<At
   };
 }
 
-/** Throws a Forbidden error if the user is not authorized. */
-export async function authorize(core: Core, context: RequestContext): Promise<void> {
-  const attributes = attributesOf(context);
-  const decision = core.authorizer.authorize(attributes);
-  const { verdict, reason } = decision instanceof Promise ? await decision : decision;
-  context.auditAnnotations.set('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
-  context.auditAnnotations.set('authorization.k8s.io/reason', reason);
-  if (verdict !== 'allow') throw forbiddenError(attributes, reason);
-}
-
 /** Authorizes the creation of an object by a request with another verb. */
 export async function authorizeCreate(core: Core, context: RequestContext): Promise<void> {
   const { fieldSelector: _, labelSelector: __, ...attributes } = resourceAttributesOf(context);

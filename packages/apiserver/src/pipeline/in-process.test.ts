@@ -6,13 +6,13 @@ import { flowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { priorityLevelConfiguration } from '@kruise/api/flowcontrol/prioritylevelconfiguration';
 import { backgroundClient } from '@kruise/client/client';
 import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
-import { isNotFound } from '@kruise/machinery/status';
+import { isForbidden, isNotFound } from '@kruise/machinery/status';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import type { AdmissionPlugin } from './admission/admission.ts';
-import { createAuditLog } from './audit/audit.ts';
-import { readPolicy } from './audit/policy.ts';
-import type { Authorizer } from './authorization/authorizer.ts';
-import { startTestServer } from './testing/test-server.ts';
+import type { AdmissionPlugin } from '../admission/admission.ts';
+import { createAuditLog } from '../audit/audit.ts';
+import { readPolicy } from '../audit/policy.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import { startTestServer } from '../testing/test-server.ts';
 
 const settings = { name: 'settings', namespace: 'default' };
 
@@ -69,6 +69,21 @@ test('in-process requests are audited like others, without a source address', as
   assert.deepEqual([record.requestObject.data, record.responseObject.data], [{ k: 'v' }, { k: 'v' }]);
   assert.ok(!('sourceIPs' in record));
   assert.match(record.auditID, /^[0-9a-f-]{36}$/);
+});
+
+test('a denied in-process request is audited without its object, as over HTTP', async () => {
+  const lines: string[] = [];
+  const policy = readPolicy({
+    kind: 'Policy',
+    apiVersion: 'audit.k8s.io/v1',
+    omitStages: ['RequestReceived'],
+    rules: [{ level: 'RequestResponse', users: ['eve'] }],
+  });
+  await using server = await startTestServer({ audit: createAuditLog(policy, (line) => lines.push(line)) });
+  const eve = server.clientOf({ username: 'eve', groups: [] });
+  await assert.rejects(eve.create(configMap, { metadata: settings, data: { k: 'v' } }), isForbidden);
+  const [record] = lines.map((line) => JSON.parse(line));
+  assert.deepEqual([record.responseStatus.code, record.requestObject], [403, undefined]);
 });
 
 /** Starts a server on which eve has her own priority level with three seats and no queue, and blocks her writes. */

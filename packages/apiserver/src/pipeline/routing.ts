@@ -1,8 +1,8 @@
 import { builtinKinds } from '@kruise/api/builtin';
 import type { Kind } from '@kruise/schema/kind';
-import { unknownPath, unknownResource, unsupportedMethod } from './handlers/http-errors.ts';
-import type { RequestInfo } from './request.ts';
-import { subresourceMetadataOf } from './resources/subresource-metadata.ts';
+import { unknownPath, unknownResource, unsupportedMethod } from '../handlers/http-errors.ts';
+import type { RequestInfo } from '../request-info.ts';
+import { subresourceMetadataOf } from '../resources/subresource-metadata.ts';
 
 /** Verbs of the paths of a resource. */
 type Routes = {
