@@ -143,7 +143,7 @@ export function createNftTable(table: string): NftTable {
         continue;
       }
       if (present && present !== 'unknown' && isSameChain(present, wanted)) continue;
-      declarations.push(declareChain(name, wanted));
+      if (!present || present === 'unknown') declarations.push(declareChain(name, wanted));
       if (present) rules.push(`flush chain ${table} ${name}`);
       rules.push(...addRules(name, wanted));
       apply.push(() => programmedChains.set(name, wanted));
