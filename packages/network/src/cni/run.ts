@@ -35,6 +35,8 @@ export type PodNetworkOptions = {
   readonly writeConfiguration?: boolean;
   /** CIDR blocks of the Pods of this node, instead of the Node's `spec.podCIDRs`. */
   readonly podCidrs?: readonly string[];
+  /** Time between checks of the kernel's state. */
+  readonly checkPeriodMs?: number;
   /** MTU of the Pods, instead of that of the node's interface. */
   readonly mtu?: number;
   /** Directory of the address leases. */
@@ -54,7 +56,7 @@ export type PodNetwork = {
 const batchMs = 100;
 const notReadyMs = 100;
 /** Other programs may change routes, and other network plugins may be installed. */
-const checkPeriodMs = 30_000;
+const defaultCheckPeriodMs = 30_000;
 const retries = { initialMs: 1000, maxMs: 30_000 };
 
 /** Reason why our configuration is not written, or `written`. */
@@ -209,7 +211,7 @@ export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): 
     if (type !== 'updated' || !previous || routeFacts(object) !== routeFacts(previous)) schedule();
   });
   void nodes.synced.then(() => schedule(0));
-  every(clock, checkPeriodMs, () => schedule(0), signal);
+  every(clock, options.checkPeriodMs ?? defaultCheckPeriodMs, () => schedule(0), signal);
   const stop = () => isSyncing || stopped.resolve();
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });

@@ -25,6 +25,8 @@ export type NetworkPoliciesOptions = {
   readonly metrics?: MetricRegistry;
   /** CIDR blocks of the Pods of this node, instead of the Node's `spec.podCIDRs`. */
   readonly podCidrs?: readonly string[];
+  /** Time between checks of the kernel's state. */
+  readonly checkPeriodMs?: number;
 };
 
 export type NetworkPolicies = {
@@ -39,7 +41,7 @@ export const policyTableName = 'inet kruise-policy';
 
 /** Changes within this time are written in one transaction. */
 const batchMs = 20;
-const checkPeriodMs = 30_000;
+const defaultCheckPeriodMs = 30_000;
 const retries = { initialMs: 1000, maxMs: 30_000 };
 
 /** Enforces NetworkPolicy until the signal is aborted. */
@@ -171,7 +173,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
 
   policies.handle(onPolicy);
   void policies.synced.then(() => schedule(0));
-  every(clock, checkPeriodMs, () => void check(), signal);
+  every(clock, options.checkPeriodMs ?? defaultCheckPeriodMs, () => void check(), signal);
   const stop = () => isSyncing || stopped.resolve();
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });

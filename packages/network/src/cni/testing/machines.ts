@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseAddress, parsePrefix } from '@kruise/values/address';
-import { cniConfiguration } from '../configuration.ts';
+import { type CniConfiguration, cniConfiguration } from '../configuration.ts';
 import { applyRoutes, defaultVxlan, readLinks } from '../kernel-routes.ts';
 import { createMasqueradeTable } from '../masquerade.ts';
 import { planRoutes, type RoutedNode, type RouteMode, type RoutePlan } from '../route-plan.ts';
@@ -29,7 +29,8 @@ export type TestPod = Agent & { readonly addresses: readonly string[] };
 export type Machine = Agent & {
   readonly node: RoutedNode;
   readonly run: CommandRunner;
-  addPod(): Promise<TestPod>;
+  /** Connects a Pod, by default with the configuration of the machine. */
+  addPod(configuration?: CniConfiguration): Promise<TestPod>;
   /** Applies the routes to all machines; returns the plan. */
   applyRoutes(machines: readonly Machine[], mode: RouteMode): Promise<RoutePlan>;
 };
@@ -42,7 +43,7 @@ export type Lab = {
   close(): Promise<void>;
 };
 
-/** Number of the Pod CIDR of the next machine. */
+/** Creates a router with a number of links. All names are unique to the lab. */
 export async function createLab(links: number): Promise<Lab> {
   const prefix = `kpol${randomBytes(3).toString('hex')}`;
   const host = systemCommands();
@@ -140,11 +141,11 @@ export async function createLab(links: number): Promise<Lab> {
         ...(await startAgent(id)),
         node,
         run,
-        async addPod() {
+        async addPod(own = configuration) {
           const pod = await addNamespace(`pod${++podCount}`);
           const sandbox: CniSandbox = { id: pod.id, networkNamespace: pod.id };
-          const addresses = await addSandbox(run, configuration, sandbox);
-          sandboxes.push(() => deleteSandbox(run, configuration, sandbox));
+          const addresses = await addSandbox(run, own, sandbox);
+          sandboxes.push(() => deleteSandbox(run, own, sandbox));
           return { ...(await startAgent(pod.id)), addresses };
         },
         async applyRoutes(machines, mode) {
