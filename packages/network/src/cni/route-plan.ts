@@ -19,7 +19,7 @@ import {
 import { ParseError } from '@kruise/values/parse-error';
 import { removeNested } from '../policy/compiled-policy.ts';
 
-/** How Pods of other nodes are reached: `auto` uses VXLAN for nodes that are not on a common link. */
+/** Kind of the routes to Pods of other nodes: `auto` uses VXLAN for nodes that are not on a common link. */
 export type RouteMode = 'auto' | 'direct' | 'vxlan' | 'none';
 export const routeModes: readonly RouteMode[] = ['auto', 'direct', 'vxlan', 'none'];
 

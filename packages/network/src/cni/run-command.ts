@@ -36,7 +36,7 @@ export function systemCommands(prefix: readonly string[] = []): CommandRunner {
         if (errors.length < maxErrorLength) errors += chunk.toString();
       });
       child.on('error', (error) => fail(error.message, error));
-      // A program that fails early does not read its input; its exit code tells.
+      // A program that fails early does not read its input; its exit code is reported.
       child.stdin.on('error', () => {});
       child.on('close', (code, killed) => {
         if (code === 0) resolve(Buffer.concat(output).toString());

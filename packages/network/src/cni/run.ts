@@ -30,7 +30,7 @@ export type PodNetworkOptions = {
   readonly metrics?: MetricRegistry;
   readonly routes?: RouteMode;
   readonly vxlan?: VxlanOptions;
-  /** Whether Pod traffic that leaves the cluster has the address of the node. */
+  /** Gives Pod traffic that leaves the cluster the address of the node. */
   readonly masquerade?: boolean;
   readonly writeConfiguration?: boolean;
   /** CIDR blocks of the Pods of this node, instead of the Node's `spec.podCIDRs`. */

@@ -3,7 +3,7 @@
  * compared, so that the cost of a transaction is the size of the change, whatever the size of the table.
  *
  * A chain without a hook is immutable: its name contains a digest of its rules (`contentName`). Therefore a listing of
- * names tells a restarted process which chains are right.
+ * names shows a restarted process which chains are right.
  */
 import { createHash } from 'node:crypto';
 
@@ -70,7 +70,7 @@ export function contentName(prefix: string, content: readonly string[]): string 
 export function createNftTable(table: string): NftTable {
   const chains = new Map<string, Chain>();
   const sets = new Map<string, DesiredSet>();
-  /** What the kernel has; base chains that an earlier process wrote have unknown rules. */
+  /** Chains in the kernel; base chains that an earlier process wrote have unknown rules. */
   let programmedChains = new Map<string, Chain | 'unknown'>();
   let programmedSets = new Map<string, Elements>();
   let touchedChains = new Set<string>();

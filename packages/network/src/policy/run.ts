@@ -94,7 +94,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
       hasSynced = true;
     } catch (error) {
       measure?.failures.increase();
-      // The transaction changed nothing; what the kernel has is uncertain only if somebody else changed the table.
+      // The transaction changed nothing; what the kernel has is uncertain only if another program changed the table.
       table.nft.replaceAll();
       backoff.next(name, clock.now());
       retryMs = backoff.remainingMs(name, clock.now());
@@ -112,7 +112,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
       table.nft.adopt(parseListing(await run(['nft', '-j', 'list', 'table', family, name])));
     } catch (error) {
       // There is no table, or none that is readable: the first transaction replaces it.
-      log.info({ node: nodeName, reason: (error as Error).message }, 'network policies are written anew');
+      log.info({ node: nodeName, reason: (error as Error).message }, 'replacing the table of network policies');
     }
   }
 

@@ -108,7 +108,7 @@ const connectMessages = {
   ETIMEDOUT: 'connect: connection timed out',
 } as const;
 
-/** Time after which Linux gives up to connect, if nobody answers. */
+/** Time after which Linux gives up a connection without a response. */
 const connectTimeoutMs = 127_000;
 
 /** Failed connection, with Go's message. */
