@@ -3,6 +3,7 @@
  * machines. Random policies; every Pod probes every other one.
  */
 import assert from 'node:assert/strict';
+import type { NetworkPolicySpec } from '@kruise/api/networking/networkpolicy';
 import { formatAddress, formatPrefix } from '@kruise/values/address';
 import fc from 'fast-check';
 import { createLab, type Lab, type Machine, type TestPod } from '../cni/testing/machines.ts';
@@ -227,6 +228,74 @@ withPlugins('an unknown Pod is blocked while there are policies, and reachable f
     await write(machine, table);
     assert(await reaches(known, unknown, patientMs));
     assert(await reaches(unknown, known, patientMs));
+  } finally {
+    await lab.close();
+  }
+});
+
+withPlugins('policies see the backend of a Service, and a Pod reaches itself through its Service', async () => {
+  const lab = await createLab(1);
+  try {
+    const machine = await lab.addMachine({ name: 'm1', link: 1, host: 1 });
+    await machine.applyRoutes([machine], 'auto');
+    const [web, db] = [await machine.addPod(), await machine.addPod()];
+    const [webAddress = ''] = web.addresses;
+    const clusterIP = '10.96.0.10';
+    // A Service as kube-proxy writes it: DNAT to the backend, and masquerading of a Pod that is its own backend.
+    await machine.run(
+      ['nft', '-f', '-'],
+      `table ip service {
+        chain prerouting {
+          type nat hook prerouting priority dstnat;
+          ip daddr ${clusterIP} tcp dport 8080 dnat to ${webAddress}:80
+        }
+        chain postrouting {
+          type nat hook postrouting priority srcnat;
+          ip saddr ${webAddress} ip daddr ${webAddress} masquerade
+        }
+      }
+      `,
+    );
+    const table = newTable('m1', [machine]);
+    const place = { namespace: 'a', nodeName: 'm1', isTerminating: false, createdAt: '', ports: [] };
+    table.setPod('a/web', { ...place, name: 'web', labels: { name: 'web' }, addresses: web.addresses });
+    table.setPod('a/db', { ...place, name: 'db', labels: { name: 'db' }, addresses: db.addresses });
+    const setPolicy = (spec: NetworkPolicySpec) =>
+      table.setPolicy(
+        'a/policy',
+        compilePolicy({
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'NetworkPolicy',
+          metadata: { namespace: 'a', name: 'policy' },
+          spec,
+        }),
+      );
+    const reaches = async (from: TestPod, waitMs: number) => {
+      const [seen] = await from.probe([{ address: clusterIP, protocol: 'TCP', port: 8080, timeoutMs: waitMs }]);
+      return (seen ?? null) !== null;
+    };
+
+    const toWeb = { podSelector: { matchLabels: { name: 'web' } } };
+    setPolicy({ podSelector: {}, policyTypes: ['Egress'], egress: [{ to: [toWeb], ports: [{ port: 80 }] }] });
+    await write(machine, table);
+    assert(await reaches(db, patientMs), 'the port and the Pod behind the Service are allowed');
+
+    setPolicy({ podSelector: {}, policyTypes: ['Egress'], egress: [{ to: [toWeb], ports: [{ port: 8080 }] }] });
+    await write(machine, table);
+    assert.equal(await reaches(db, timeoutMs), false, 'the port of the Service does not count');
+
+    setPolicy({
+      podSelector: {},
+      policyTypes: ['Egress'],
+      egress: [{ to: [{ ipBlock: { cidr: `${clusterIP}/32` } }] }],
+    });
+    await write(machine, table);
+    assert.equal(await reaches(db, timeoutMs), false, 'nor does its address');
+
+    setPolicy({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    await write(machine, table);
+    assert.equal(await reaches(db, timeoutMs), false);
+    assert(await reaches(web, patientMs), 'a Pod reaches itself');
   } finally {
     await lab.close();
   }
