@@ -18,6 +18,7 @@ import { removePodNetwork, runPodNetwork } from '@kruise/network/cni/run';
 import type { CommandRunner } from '@kruise/network/cni/run-command';
 import { createLab, type Machine, type TestPod } from '@kruise/network/cni/testing/machines';
 import { withPlugins } from '@kruise/network/cni/testing/with-plugins';
+import { trimForNetwork } from '@kruise/network/policy/policy-pod';
 import { removeNetworkPolicies, runNetworkPolicies } from '@kruise/network/policy/run';
 import { formatAddress, formatPrefix } from '@kruise/values/address';
 import { systemClock, systemRandom } from '@kruise/values/system';
@@ -55,7 +56,8 @@ withPlugins('two machines get a Pod network and enforce policies', async () => {
   try {
     const { client } = server;
     const onError = (error: unknown) => assert.ifError(stop.signal.aborted ? undefined : error);
-    const caches = createCaches(client, systemClock, systemRandom, { onError }, stop.signal);
+    const transform = trimForNetwork;
+    const caches = createCaches(client, systemClock, systemRandom, { onError, transform }, stop.signal);
     const machines = [
       await lab.addMachine({ name: 'm1', link: 1, host: 1 }),
       await lab.addMachine({ name: 'm2', link: 2, host: 2 }),

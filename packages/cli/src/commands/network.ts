@@ -8,6 +8,7 @@ import { defaultHostPaths, systemFiles } from '@kruise/network/cni/host-files';
 import { type RouteMode, routeModes } from '@kruise/network/cni/route-plan';
 import { removePodNetwork, runPodNetwork } from '@kruise/network/cni/run';
 import { systemCommands } from '@kruise/network/cni/run-command';
+import { trimForNetwork } from '@kruise/network/policy/policy-pod';
 import { removeNetworkPolicies, runNetworkPolicies } from '@kruise/network/policy/run';
 import { parsePrefix } from '@kruise/values/address';
 import { systemClock, systemRandom } from '@kruise/values/system';
@@ -36,7 +37,7 @@ export async function network(flags: NetworkFlags): Promise<number> {
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const onError = (error: unknown) => log.warn({ error }, 'list or watch failed; retrying');
-  const caches = createCaches(client, systemClock, systemRandom, { onError }, signal);
+  const caches = createCaches(client, systemClock, systemRandom, { onError, transform: trimForNetwork }, signal);
   const { nodeName, podCidrs } = settings;
   const common = { nodeName, caches, clock: systemClock, log, run, metrics, ...(podCidrs ? { podCidrs } : {}) };
   const policies = settings.hasPolicies ? runNetworkPolicies(common, signal) : undefined;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
-import { compareOwners, isSamePolicyPod, policyPodOf } from './policy-pod.ts';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { compareOwners, isSamePolicyPod, policyPodOf, trimForNetwork } from './policy-pod.ts';
 
 const web: Pod = {
   apiVersion: 'v1',
@@ -24,6 +25,19 @@ test('a Pod has its addresses in canonical form and its named ports', () => {
     { name: 'http', protocol: 'TCP', port: 80 },
     { name: 'dns', protocol: 'UDP', port: 53 },
   ]);
+});
+
+test('a trimmed Pod has the same facts', () => {
+  const full: Pod = {
+    ...web,
+    metadata: { ...web.metadata, annotations: { a: 'b' }, managedFields: [{ manager: 'x' }] },
+    status: { ...web.status, conditions: [{ type: 'Ready', status: 'True' }] },
+  };
+  for (const each of [full, { ...full, spec: { ...web.spec, hostNetwork: true, containers: [] } }]) {
+    const trimmed = trimForNetwork(each as KubernetesObject);
+    assert.deepEqual(policyPodOf(trimmed as Pod), policyPodOf(each));
+    assert.deepEqual([trimmed.metadata.annotations, (trimmed as Pod).status?.conditions], [undefined, undefined]);
+  }
 });
 
 test('Pods in the network of the node are exempt', () => {

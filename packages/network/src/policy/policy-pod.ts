@@ -1,5 +1,6 @@
 /** Facts of a Pod that NetworkPolicy depends on. Status updates that change none of them cost nothing. */
 import type { Pod } from '@kruise/api/core/pod';
+import type { KubernetesObject } from '@kruise/client/object-key';
 import type { Labels } from '@kruise/machinery/label-selector';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { formatAddress, parseLegacyAddress, unmap } from '@kruise/values/address';
@@ -48,6 +49,34 @@ export function policyPodOf(pod: Pod): PolicyPod | undefined {
     isTerminating: metadata.deletionTimestamp != null,
     createdAt: metadata.creationTimestamp ?? '',
   };
+}
+
+/**
+ * Returns an object with only those fields that the network of a node reads: a cache of all Pods of a large cluster is
+ * mostly containers and conditions.
+ */
+export function trimForNetwork(object: KubernetesObject): KubernetesObject {
+  const { managedFields: _fields, annotations: _annotations, ...metadata } = object.metadata;
+  if (object.kind !== 'Pod') return { ...object, metadata };
+  const { apiVersion, kind, spec, status } = object as Pod;
+  const portsOf = (containers: NonNullable<Pod['spec']>['containers'] | undefined) =>
+    (containers ?? []).flatMap(({ name, ports }) => (ports?.some((port) => port.name) ? [{ name, ports }] : []));
+  const trimmed: Pod = {
+    apiVersion,
+    kind,
+    metadata,
+    spec: {
+      ...(spec?.nodeName === undefined ? {} : { nodeName: spec.nodeName }),
+      ...(spec?.hostNetwork ? { hostNetwork: true } : {}),
+      containers: [...portsOf(spec?.initContainers), ...portsOf(spec?.containers)],
+    },
+    status: {
+      ...(status?.phase === undefined ? {} : { phase: status.phase }),
+      ...(status?.podIP === undefined ? {} : { podIP: status.podIP }),
+      ...(status?.podIPs === undefined ? {} : { podIPs: status.podIPs }),
+    },
+  };
+  return trimmed as KubernetesObject;
 }
 
 /** Returns an address in canonical form; undefined if the text is not an address. */

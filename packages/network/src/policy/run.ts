@@ -7,8 +7,8 @@ import { createBackoff } from '@kruise/client/backoff';
 import type { Caches, Change } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
-import { maskPrefix, parsePrefix } from '@kruise/values/address';
 import { type Clock, every } from '@kruise/values/clock';
+import { parsePrefixes } from '../cni/route-plan.ts';
 import type { CommandRunner } from '../cni/run-command.ts';
 import { compilePolicy, directions } from './compiled-policy.ts';
 import { parseListing } from './nft-table.ts';
@@ -162,7 +162,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
     });
     nodes.handle(({ object: { spec } }) => {
       const ranges = options.podCidrs ?? spec?.podCIDRs ?? (spec?.podCIDR ? [spec.podCIDR] : []);
-      table.setPodCidrs(ranges.map((range) => maskPrefix(parsePrefix(range))));
+      table.setPodCidrs(parsePrefixes(ranges));
       schedule();
     });
     watching = 'all';
