@@ -82,6 +82,8 @@ const components: readonly (readonly [prefix: string, component: string])[] = [
   ['packages/client/', 'Every process'],
   ['packages/manager/', 'kruise-manager'],
   ['packages/daemon/', 'kruise-daemon'],
+  ['packages/network/src/cni/', 'kruise network'],
+  ['packages/network/src/policy/', 'kruise network'],
   ['packages/node/', 'Kubelet'],
 ];
 

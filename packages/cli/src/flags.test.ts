@@ -10,6 +10,7 @@ import { daemonFlags, fixedDaemonFlags } from './daemon-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { fixedManagerFlags, managerFlags, workerFlags } from './manager-flags.ts';
+import { networkFlags } from './network-flags.ts';
 
 const here = new URL('.', import.meta.url).pathname;
 const sources = globSync('**/*.ts', { cwd: here, exclude: ['**/*.test.ts'] }).map((file) =>
@@ -25,6 +26,7 @@ const components = {
   'controller-manager': controllerManagerFlags,
   'cloud-controller-manager': cloudControllerManagerFlags,
   kubelet: kubeletFlags,
+  network: networkFlags,
   manager: managerFlags,
   daemon: daemonFlags,
 };

@@ -6,6 +6,7 @@ import { daemonFlags } from './daemon-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
+import { networkFlags } from './network-flags.ts';
 import { type Prepared, prepare } from './prepare.ts';
 
 const program = new Command('kruise')
@@ -96,6 +97,13 @@ kubeletFlags(program.command('kubelet'))
   .action(async (options) => {
     const { kubelet } = await import('./commands/kubelet.ts');
     process.exitCode = await kubelet(options);
+  });
+
+networkFlags(program.command('network'))
+  .description('Run the Pod network of a node and enforce NetworkPolicy.')
+  .action(async (options) => {
+    const { network } = await import('./commands/network.ts');
+    process.exitCode = await network(options);
   });
 
 managerFlags(program.command('manager'))

@@ -22,6 +22,7 @@ import type { KubeletOptions } from './kubelet/kubelet-options.ts';
 import { sharedSources } from './kubelet/pods/sources.ts';
 import { withLatency } from './latency.ts';
 import type { NodeDirectory } from './node-directory.ts';
+import { networkPolicies } from './proxy/network-policies.ts';
 import { serviceRoutes } from './proxy/service-routes.ts';
 
 /** Options of one node; omitted fields have the common defaults. */
@@ -55,8 +56,8 @@ export type NodesOptions = {
   /** Returns a client with the permissions of a node: `system:node:<name>` in the group `system:nodes`. */
   readonly clientOf: (nodeName: string) => Client;
   /**
-   * Client that may list and watch Pods, Nodes, Services, EndpointSlices, ConfigMaps, Secrets, PersistentVolumes and
-   * PVCs for all nodes.
+   * Client that may list and watch Pods, Nodes, Services, EndpointSlices, NetworkPolicies, Namespaces, ConfigMaps,
+   * Secrets, PersistentVolumes and PVCs for all nodes.
    */
   readonly reader: Client;
   /** Existing informer caches of the process to share. */
@@ -143,10 +144,19 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     now: () => clock.now(),
     isNodeAddress: (address) => nodeAddresses.has(address),
   });
-  const network = createSimulatedNetwork({ services, ...(options.outside ? { outside: options.outside } : {}) });
+  const entries = new Map<string, Entry>();
+  const filter = networkPolicies({
+    caches,
+    clock,
+    isAddressOfNode: (address, name) => entries.get(name)?.node.address === address,
+  });
+  const network = createSimulatedNetwork({
+    services,
+    filter,
+    ...(options.outside ? { outside: options.outside } : {}),
+  });
   const registry = createRegistry();
   const range = parsePrefix(options.addressRange ?? '172.18.0.0/16');
-  const entries = new Map<string, Entry>();
   let numbers = 0;
 
   const createDefaultRuntime: NonNullable<NodesOptions['runtimeOf']> = ({ address, podRange }) =>

@@ -5,7 +5,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import type { HostNetwork, HttpResponse, NetworkTarget } from '../runtime.ts';
+import { after, type Clock } from '@kruise/values/clock';
+import type { CallOptions, HostNetwork, HttpResponse, NetworkTarget } from '../runtime.ts';
 import { type PeerRequest, sendRequest } from './http-exchange.ts';
 import { runtimeError } from './runtime-error.ts';
 
@@ -18,6 +19,8 @@ export type Listener = {
   health?(service: string): 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
   /** Returns the reply to a datagram, if any. A listener with this method receives datagrams only. */
   datagram?(message: string, clientAddress: string): string | undefined;
+  /** Transport of connections; TCP by default. */
+  readonly transport?: 'TCP' | 'SCTP';
   /** Connections are refused while this returns false. */
   isListening?(): boolean;
 };
@@ -32,7 +35,8 @@ export type ServedRequest = {
 };
 
 /** Network as seen from an address. */
-export type NetworkPeer = Omit<HostNetwork, 'request'> & {
+export type NetworkPeer = Omit<HostNetwork, 'connect' | 'request'> & {
+  connect(target: NetworkTarget, options?: CallOptions & { readonly transport?: 'TCP' | 'SCTP' }): Promise<Duplex>;
   request(request: PeerRequest, options?: { readonly signal?: AbortSignal }): Promise<HttpResponse>;
   readonly address: string;
   /** Returns the ports with listeners at its address. */
@@ -45,7 +49,7 @@ export type NetworkPeer = Omit<HostNetwork, 'request'> & {
   ask(target: NetworkTarget, message: string): string | undefined;
 };
 
-export type Transport = 'TCP' | 'UDP';
+export type Transport = 'TCP' | 'UDP' | 'SCTP';
 
 /** Service addresses and DNS names. */
 export type ServiceRoutes = {
@@ -61,8 +65,22 @@ export type ServiceRoutes = {
 /** Connector to servers outside of the simulation; undefined if the target is not reachable. */
 export type Outside = (target: NetworkTarget) => (() => Duplex) | undefined;
 
+/** NetworkPolicies. Addresses are those after Service routing. */
+export type NetworkFilter = {
+  isAllowed(connection: {
+    readonly source: string;
+    readonly destination: string;
+    readonly protocol: Transport;
+    readonly port: number;
+  }): boolean;
+  /** Clock of the timeout of connections whose packets are dropped. */
+  readonly clock: Clock;
+};
+
 export type SimulatedNetworkOptions = {
   readonly services?: ServiceRoutes;
+  /** Packets of connections that are not allowed are dropped. */
+  readonly filter?: NetworkFilter;
   readonly outside?: Outside;
 };
 
@@ -84,19 +102,26 @@ export type NetworkInterface = {
   detach(): void;
 };
 
+const connectMessages = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ETIMEDOUT: 'connect: connection timed out',
+} as const;
+
+/** Time after which Linux gives up a connection without a response. */
+const connectTimeoutMs = 127_000;
+
 /** Failed connection, with Go's message. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
-  readonly code: 'ECONNREFUSED' | 'EHOSTUNREACH' | 'ENOTFOUND';
+  readonly code: keyof typeof connectMessages | 'ENOTFOUND';
   readonly address: string;
   readonly port: number;
 
   constructor(code: ConnectError['code'], { host, port }: NetworkTarget) {
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
     super(
-      code === 'ENOTFOUND'
-        ? `dial tcp: lookup ${host}: no such host`
-        : `dial tcp ${address}: connect: ${code === 'ECONNREFUSED' ? 'connection refused' : 'no route to host'}`,
+      code === 'ENOTFOUND' ? `dial tcp: lookup ${host}: no such host` : `dial tcp ${address}: ${connectMessages[code]}`,
     );
     this.code = code;
     this.address = host;
@@ -104,10 +129,18 @@ export class ConnectError extends Error {
   }
 }
 
-type PortKey = number | `udp/${number}`;
+type PortKey = number | `${'udp' | 'sctp'}/${number}`;
 
 function portKey(port: number, transport: Transport): PortKey {
-  return transport === 'UDP' ? `udp/${port}` : port;
+  if (transport === 'TCP') return port;
+  return transport === 'UDP' ? `udp/${port}` : `sctp/${port}`;
+}
+
+/** Splits the key of a port. */
+function transportOf(key: PortKey): { readonly transport: Transport; readonly port: number } {
+  if (typeof key === 'number') return { transport: 'TCP', port: key };
+  const transport = key.startsWith('udp') ? 'UDP' : 'SCTP';
+  return { transport, port: Number(key.slice(key.indexOf('/') + 1)) };
 }
 
 const defaultMaxBodyBytes = 10 * 1024;
@@ -122,7 +155,7 @@ export function loopbackOf(address: string): string {
   return `lo@${address}`;
 }
 
-export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOptions = {}): SimulatedNetwork {
+export function createSimulatedNetwork({ services, outside, filter }: SimulatedNetworkOptions = {}): SimulatedNetwork {
   type Ports = Map<PortKey, Listener | NetworkTarget>;
   const interfaces = new Map<string, Ports>();
   const httpServer = lazyHttpServer();
@@ -134,7 +167,8 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
     if (!found) {
       const routed = services?.route(target, { transport, clientAddress });
       if (routed && routed !== 'refuse') return find(routed, clientAddress, transport);
-      const dial = ports || routed || transport === 'UDP' ? undefined : outside?.(target);
+      if (!routed) dropUnlessAllowed(target, clientAddress, transport);
+      const dial = ports || routed || transport !== 'TCP' ? undefined : outside?.(target);
       if (dial) return { connection: (near) => join(near, dial()) };
       throw new ConnectError(
         ports || routed ? 'ECONNREFUSED' : isName(target.host) ? 'ENOTFOUND' : 'EHOSTUNREACH',
@@ -142,8 +176,23 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
       );
     }
     if ('host' in found) return find(found, clientAddress, transport);
+    dropUnlessAllowed(target, clientAddress, transport);
     if (found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
     return found;
+  }
+
+  function dropUnlessAllowed(target: NetworkTarget, source: string, protocol: Transport): void {
+    const { host: destination, port } = target;
+    if (filter && !filter.isAllowed({ source, destination, protocol, port }))
+      throw new ConnectError('ETIMEDOUT', target);
+  }
+
+  /** Lets a client whose packets are dropped wait as long as it would for an answer; rethrows all other errors. */
+  async function waitIfDropped(error: unknown, signal: AbortSignal | undefined): Promise<never> {
+    if (filter && error instanceof ConnectError && error.code === 'ETIMEDOUT') {
+      await after(filter.clock, connectTimeoutMs, signal);
+    }
+    throw error;
   }
 
   function viewFrom(address: string, localAddresses: readonly string[] = [address]): NetworkPeer {
@@ -163,26 +212,49 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
     return {
       address,
       listening: (transport) =>
-        [...(interfaces.get(local)?.keys() ?? [])].flatMap((key) => {
-          const isUdp = typeof key === 'string';
-          return isUdp === (transport === 'UDP') ? Number(isUdp ? key.slice('udp/'.length) : key) : [];
-        }),
+        [...(interfaces.get(local)?.keys() ?? [])]
+          .map(transportOf)
+          .flatMap((each) => (each.transport === transport ? each.port : [])),
       resolve: (name) => services?.resolve(name) ?? [],
       records: (name, type) => services?.records(name, type) ?? [],
-      async connect(target) {
-        return open(find(locate(target), address));
+      async connect(target, { signal, transport = 'TCP' } = {}) {
+        let listener: Listener;
+        try {
+          listener = find(locate(target, transport), address, transport);
+        } catch (error) {
+          return waitIfDropped(error, signal);
+        }
+        return open(listener);
       },
       async request(request, { signal } = {}) {
-        const listener = find(locate(request), address);
+        let listener: Listener;
+        try {
+          listener = find(locate(request), address);
+        } catch (error) {
+          return waitIfDropped(error, signal);
+        }
         const { maxBodyBytes = defaultMaxBodyBytes } = request;
         if (!listener.http) return sendRequest(open(listener), request, { maxBodyBytes, ...(signal && { signal }) });
         const answer = await listener.http(served(request, address));
         if (answer === 'hang') return untilAborted(signal);
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
       },
-      ask: (target, message) => find(locate(target, 'UDP'), address, 'UDP').datagram?.(message, address),
-      async checkHealth(target) {
-        const health = find(locate(target), address).health?.(target.service ?? '');
+      ask(target, message) {
+        try {
+          return find(locate(target, 'UDP'), address, 'UDP').datagram?.(message, address);
+        } catch (error) {
+          if (error instanceof ConnectError && error.code === 'ETIMEDOUT') return undefined;
+          throw error;
+        }
+      },
+      async checkHealth(target, { signal } = {}) {
+        let listener: Listener;
+        try {
+          listener = find(locate(target), address);
+        } catch (error) {
+          return waitIfDropped(error, signal);
+        }
+        const health = listener.health?.(target.service ?? '');
         if (health === undefined) throw runtimeError('UNIMPLEMENTED', 'unknown service grpc.health.v1.Health');
         if (health === 'SERVICE_UNKNOWN') throw runtimeError('NOT_FOUND', 'unknown service');
         return health;
@@ -204,7 +276,8 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
         };
       };
       return {
-        listen: (port, listener) => put(portKey(port, listener.datagram ? 'UDP' : 'TCP'), listener),
+        listen: (port, listener) =>
+          put(portKey(port, listener.datagram ? 'UDP' : (listener.transport ?? 'TCP')), listener),
         forward: (port, target, transport = 'TCP') => put(portKey(port, transport), target),
         detach() {
           for (const key of own) ports.delete(key);

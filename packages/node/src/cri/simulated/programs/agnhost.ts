@@ -5,6 +5,7 @@ import { quote } from '@kruise/values/go-syntax';
 import { pick } from '@kruise/values/random';
 import { type Listener, type ServedRequest, textResponse } from '../network.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { connectCommand } from './agnhost-connect.ts';
 import { durationMs, flag, isSet, portOf } from './agnhost-flags.ts';
 import { guestbook } from './agnhost-guestbook.ts';
 import { inClusterClient, issuerDiscovery } from './agnhost-in-cluster.ts';
@@ -20,6 +21,7 @@ const unhandled = { SIGTERM: 2, SIGINT: 2 } as const;
 const subcommands: Readonly<Record<string, Program>> = {
   pause: serverProgram({ ports: [], stops: { SIGINT: 1, SIGTERM: 2 }, greeting: 'Paused' }),
   netexec,
+  connect: connectCommand,
   'serve-hostname': (context) => {
     const port = portOf(context, 'port', 9376);
     const { container } = context;
@@ -118,8 +120,16 @@ function porter(context: ProgramContext): number | Promise<number> {
   const running = serverProgram({ ports: [], stops: unhandled })(context);
   let certificate: SecureContext | undefined;
   for (const [name, text] of environment) {
-    const [, tls, port] = /^SERVE_(TLS_)?PORT_(\d+)$/.exec(name) ?? [];
+    const [, kind, port] = /^SERVE_(TLS_|SCTP_)?PORT_(\d+)$/.exec(name) ?? [];
     if (port === undefined) continue;
+    if (kind === 'SCTP_') {
+      container.listen(Number(port), {
+        transport: 'SCTP',
+        connection: (connection) => connection.resume().end(text),
+      });
+      continue;
+    }
+    const tls = kind === 'TLS_';
     if (tls) certificate ??= localCertificate(container.clock.now());
     container.listen(Number(port), {
       ...(tls && certificate && { certificate }),

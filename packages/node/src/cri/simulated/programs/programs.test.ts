@@ -184,6 +184,31 @@ describe('programs of images', () => {
     assert.equal(await (await run('--json-response'))(80), '{"Method":"PUT","Body":"foo"}');
   });
 
+  test('connect reports the kind of a failure', async () => {
+    const node = simulatedNode();
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const envs = [{ key: 'SERVE_SCTP_PORT_81', value: 'foo' }];
+    const addressOf = async ({ podSandboxId }: { readonly podSandboxId: string }) =>
+      (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
+    const sctp = await addressOf(await node.runContainer({ image, args: ['porter'], config: { envs } }));
+    const args = ['serve-hostname', '--http=false', '--tcp', '--udp', '--port=80'];
+    const host = await addressOf(await node.runContainer({ image, args }));
+    const client = await node.runContainer({ image, args: ['pause'] });
+    const connect = async (...args: string[]) => {
+      const { stderr, exitCode } = await node.sh(client.containerId, ['/agnhost', 'connect', ...args].join(' '));
+      return `${exitCode} ${stderr}`.trim();
+    };
+    assert.equal(await connect(`${host}:80`), '0');
+    assert.equal(await connect(`${host}:80`, '--protocol=udp', '--timeout=1s'), '0');
+    assert.equal(await connect(`${sctp}:81`, '--protocol=sctp', '--timeout=1s'), '0');
+    assert.equal(await connect(`${host}:80`, '--protocol=sctp'), '1 REFUSED');
+    assert.equal(await connect(`${host}:82`, '--timeout=1s'), '1 REFUSED');
+    assert.match(await connect('10.9.9.9:80'), /^1 OTHER: dial tcp 10\.9\.9\.9:80: connect: no route to host$/);
+    assert.equal(await connect('none:80'), '1 DNS: lookup none: no such host');
+    assert.equal(await connect('none'), '1 UNKNOWN: address none: missing port in address');
+    assert.equal(await connect(`${host}:80`, '--protocol=icmp'), '1 Unsupported protocol');
+  });
+
   test('netexec logs its requests', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
