@@ -263,8 +263,9 @@ function targetsOfService(
 type PortLike = { readonly name?: string; readonly protocol?: string; readonly port?: number };
 
 /** Returns the numbers of the ports with a name and a protocol. Without any port, one without number and name counts. */
-function matchingPorts(ports: readonly PortLike[] | undefined, wanted: Wanted): readonly number[] {
-  if (ports === undefined || ports.length === 0) return wanted.port || wanted.protocol ? [] : [noPort];
+function matchingPorts(ports: readonly PortLike[] | null | undefined, wanted: Wanted): readonly number[] {
+  // The list of an EndpointSlice without ports is null in JSON.
+  if (!ports || ports.length === 0) return wanted.port || wanted.protocol ? [] : [noPort];
   return ports
     .filter(
       ({ name = '', protocol = 'TCP' }) =>

@@ -12,6 +12,8 @@ export type DnsMetrics = {
   /** Counts the entries of the cache at each collection. */
   attachCache(forwarder: Pick<Forwarder, 'cacheSize' | 'cacheEvictions'>): void;
   readonly reloadFailures: Counter;
+  /** Queries whose handling failed. */
+  readonly panics: Counter;
 };
 
 /** From 0.25 ms to 8 s, doubling. */
@@ -123,7 +125,7 @@ export function createDnsMetrics(registry: MetricRegistry, server: string): DnsM
   const reloadFailures = registry
     .counter('coredns_reload_failed_total', 'Counter of the number of failed reload attempts.')
     .of();
-  registry.counter('coredns_panics_total', 'A metrics that counts the number of panics.').of();
+  const panics = registry.counter('coredns_panics_total', 'A metrics that counts the number of panics.').of();
   const enabled = registry.gauge(
     'coredns_plugin_enabled',
     'A metric that indicates whether a plugin is enabled on per server and zone basis.',
@@ -215,5 +217,6 @@ export function createDnsMetrics(registry: MetricRegistry, server: string): DnsM
       });
     },
     reloadFailures,
+    panics,
   };
 }

@@ -71,7 +71,9 @@ const defaultMaxConcurrent = 1000;
 const deadlineMs = 5000;
 /** Attempts with each server. A server that refuses connections would be asked without end otherwise. */
 const maxRounds = 2;
-const forwardedFlags = headerFlag.recursionDesired | headerFlag.checkingDisabled | headerFlag.authenticated;
+const opcodeBits = 0x7800;
+const forwardedFlags =
+  opcodeBits | headerFlag.recursionDesired | headerFlag.checkingDisabled | headerFlag.authenticated;
 const failed: Forwarded = { outcome: 'failure', code: responseCode.serverFailure };
 const refused: Forwarded = { outcome: 'failure', code: responseCode.refused };
 
@@ -129,14 +131,16 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   }
 
   function askOnce(key: string, request: ForwardRequest): Promise<Forwarded> {
-    const shared = pending.get(key);
+    // The names in a response have the case of the question: only equal spellings share it.
+    const spelling = `${key} ${request.question.name.join('.')}`;
+    const shared = pending.get(spelling);
     if (shared) return shared;
     if (pending.size >= maxConcurrent) {
       observer.rejected();
       return Promise.resolve(refused);
     }
-    const asked = ask(key, request).finally(() => pending.delete(key));
-    pending.set(key, asked);
+    const asked = ask(key, request).finally(() => pending.delete(spelling));
+    pending.set(spelling, asked);
     return asked;
   }
 
@@ -199,7 +203,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 /** Responses differ by the name, type and class, by the flags that are forwarded, and by the size that the client accepts. */
 function keyOf({ question, flags, edns, transport }: ForwardRequest): string {
   const isSigned = ((edns?.flags ?? 0) & 0x8000) !== 0;
-  const checks = flags & (headerFlag.checkingDisabled | headerFlag.recursionDesired);
+  const checks = flags & (opcodeBits | headerFlag.checkingDisabled | headerFlag.recursionDesired);
   const name = lowerCaseName(question.name)
     .map((label) => String.fromCharCode(label.length) + label)
     .join('');

@@ -356,6 +356,15 @@ function finish(
   return response;
 }
 
+/** Returns the response to a message whose handling failed: its header, with the code SERVFAIL. */
+export function failureResponse(message: Uint8Array): Uint8Array {
+  const response = new Uint8Array(headerSize);
+  response.set(message.subarray(0, 4));
+  response[2] = 0x80 | (response[2]! & 0x79);
+  response[3] = (response[3]! & 0x10) | responseCode.serverFailure;
+  return response;
+}
+
 function failure(code: number): Result {
   return { ...noRecords, code, flags: 0, source: '' };
 }

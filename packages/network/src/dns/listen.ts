@@ -50,7 +50,8 @@ export async function listenDns({ host, port, clock, handle, onError }: ListenOp
 
   const udp = createSocket({
     type: family === 6 ? 'udp6' : 'udp4',
-    ipv6Only: true,
+    // IPv4 has a socket of its own.
+    ipv6Only: family === 6,
     recvBufferSize: receiveBufferBytes,
     lookup: numericLookup,
   });
@@ -175,8 +176,7 @@ function bindUdp(udp: ReturnType<typeof createSocket>, host: string, port: numbe
 function listenTcp(tcp: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     tcp.once('error', reject);
-    // IPv4 has a socket of its own.
-    tcp.listen({ host, port, ipv6Only: true }, () => {
+    tcp.listen({ host, port, ipv6Only: isIPv6(host) }, () => {
       tcp.off('error', reject);
       resolve();
     });

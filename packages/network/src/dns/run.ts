@@ -15,7 +15,7 @@ import { defaultReverseZones } from './answer.ts';
 import { clusterReader } from './cluster.ts';
 import { createDnsMetrics } from './dns-metrics.ts';
 import { createForwarder, type Forwarder, type UpstreamGroup } from './forwarder.ts';
-import { createQueryHandler, type QueryHandler } from './handler.ts';
+import { createQueryHandler, failureResponse, type QueryHandler } from './handler.ts';
 import { type DnsListener, listenDns } from './listen.ts';
 import { internetClass, lowerCaseName, type Name, parseName, type Question, recordType } from './message.ts';
 import { UpstreamError } from './upstream.ts';
@@ -111,7 +111,7 @@ export async function runDns(options: DnsOptions, signal: AbortSignal): Promise<
     await reload();
     await caches.syncedWithin(syncTimeoutMs, signal);
     if (!caches.hasSynced()) log.warn({}, 'starting server with unsynced Kubernetes API');
-    const handle = timed(handler.handle, clock, metrics.observeDuration);
+    const handle = timed(guarded(handler.handle, log, metrics.panics), clock, metrics.observeDuration);
     let dnsPort = port;
     for (const host of addresses) {
       const onError = (error: unknown) => log.error({ error, host }, 'DNS query failed');
@@ -265,6 +265,25 @@ function createLoopDetector({ randomId, log }: DnsOptions): LoopDetector {
         );
       }
     },
+  };
+}
+
+/** A query whose handling fails must not end the server: it is answered with a failure, and counted. */
+function guarded(handle: QueryHandler['handle'], log: Log, panics: { increase(): void }): QueryHandler['handle'] {
+  const recover = (error: unknown, message: Uint8Array): Uint8Array => {
+    panics.increase();
+    log.error({ error, query: Buffer.from(message).toString('hex') }, 'DNS query handler failed');
+    return failureResponse(message);
+  };
+  return (message, length, client) => {
+    try {
+      const response = handle(message, length, client);
+      if (!(response instanceof Promise)) return response;
+      const copy = message.slice(0, length);
+      return response.catch((error: unknown) => recover(error, copy));
+    } catch (error) {
+      return recover(error, message.subarray(0, length));
+    }
   };
 }
 
