@@ -127,8 +127,7 @@ function readQuestion(
   if (end === length) return { question: { name, type: 0, class: 0 }, end };
   if (end + 2 > length) return undefined;
   const type = readUint16(bytes, end);
-  if (end + 2 === length) return { question: { name, type, class: 0 }, end: end + 2 };
-  if (end + 4 > length) return undefined;
+  if (end + 4 > length) return { question: { name, type, class: 0 }, end: length };
   return { question: { name, type, class: readUint16(bytes, end + 2) }, end: end + 4 };
 }
 

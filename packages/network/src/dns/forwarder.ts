@@ -26,7 +26,7 @@ export type ForwardRequest = {
   readonly transport: 'udp' | 'tcp';
 };
 
-/** A response: its flags (without recursion desired and checking disabled) and records, or a code of ours. */
+/** A response: its flags and records, or a code of ours. */
 export type Forwarded =
   | (Sections & { readonly outcome: 'response'; readonly flags: number; readonly source: 'cache' | 'forward' })
   | { readonly outcome: 'failure'; readonly code: number };
@@ -224,6 +224,7 @@ function respond(
     headerFlag.truncated |
     headerFlag.recursionAvailable |
     (knowsSignatures ? headerFlag.authenticated : 0) |
+    (source === 'forward' ? headerFlag.recursionDesired | headerFlag.checkingDisabled : 0) |
     0xf;
   return {
     outcome: 'response',

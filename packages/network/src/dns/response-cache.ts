@@ -1,5 +1,13 @@
 /** Cache of the responses of upstream servers: bounded in number and size, least recently used out first. */
-import { headerFlag, type ResourceRecord, recordType, responseCode, type Sections } from './message.ts';
+import {
+  headerFlag,
+  opcodeOf,
+  queryOpcode,
+  type ResourceRecord,
+  recordType,
+  responseCode,
+  type Sections,
+} from './message.ts';
 
 /** A cached response. */
 export type CachedResponse = Sections & { readonly flags: number; readonly sizeBytes: number };
@@ -99,7 +107,7 @@ export function createResponseCache({ maxSeconds, staleSeconds }: CacheSettings)
 /** Classifies a response; undefined if it must not be cached. */
 function kindOf({ flags, answers, authority }: CachedResponse): CacheKind | undefined {
   const code = flags & 0xf;
-  if (flags & headerFlag.truncated) return undefined;
+  if (flags & headerFlag.truncated || opcodeOf(flags) !== queryOpcode) return undefined;
   const hasSoa = authority.some(({ type }) => type === recordType.SOA);
   if (code === responseCode.success) return answers.length === 0 && hasSoa ? 'denial' : 'success';
   if (code === responseCode.nameError) return hasSoa ? 'denial' : undefined;
