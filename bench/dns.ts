@@ -6,13 +6,13 @@
  *
  * Sections are compared as sets, without times to live and serial numbers. `--without-coredns` measures ours alone.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { namespace } from '@kruise/api/core/namespace';
 import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
@@ -251,7 +251,7 @@ function questionOf(world: World): () => Buffer {
 }
 
 /** Measures a server with the usual mix: names of Services, search suffixes of other names, and forwarded names. */
-function measure({ name, port, pid }: DnsServer, world: World, seed: Random): void {
+async function measure({ name, port, pid }: DnsServer, world: World, seed: Random): Promise<void> {
   const seconds = Number(values.seconds);
   const { services } = world;
   const lines = Array.from({ length: 20_000 }, () => {
@@ -267,21 +267,24 @@ function measure({ name, port, pid }: DnsServer, world: World, seed: Random): vo
   });
   const file = join(folder, 'queries');
   writeFileSync(file, `${lines.join('\n')}\n`);
-  const perform = (...args: readonly string[]) =>
-    execFileSync('taskset', ['-c', '1', 'dnsperf', '-s', '127.0.0.1', '-p', String(port), '-d', file, '-e', ...args], {
-      encoding: 'utf8',
+  // Not synchronously: the upstream server is in this process.
+  const perform = async (...args: readonly string[]) => {
+    const common = ['-s', '127.0.0.1', '-p', String(port), '-d', file, '-e'];
+    const { stdout } = await promisify(execFile)('taskset', ['-c', '1', 'dnsperf', ...common, ...args], {
       maxBuffer: 1 << 30,
     });
-  perform('-l', '3');
+    return stdout;
+  };
+  await perform('-l', '3');
   const before = useOf(pid);
-  const text = perform('-l', String(seconds), '-c', '8', '-q', '100');
+  const text = await perform('-l', String(seconds), '-c', '8', '-q', '100');
   const after = useOf(pid);
   const qps = Number(/Queries per second:\s+([\d.]+)/.exec(text)?.[1]);
   const lost = /Queries lost:\s+(\d+)/.exec(text)?.[1];
   const busy = (after.cpuMs - before.cpuMs) / (10 * seconds);
   console.log(`${name}: ${Math.round(qps)} queries/s, ${lost} lost, processor ${busy.toFixed(0)} %, ${after.mib} MiB`);
   for (const rate of [5000, 20_000]) {
-    const report = perform('-l', String(Math.min(seconds, 5)), '-c', '8', '-Q', String(rate), '-v');
+    const report = await perform('-l', String(Math.min(seconds, 5)), '-c', '8', '-Q', String(rate), '-v');
     const latencies = [...report.matchAll(/^> \S+ \S+ \S+ ([\d.]+)$/gm)]
       .map(([, latency]) => 1e3 * Number(latency))
       .sort((a, b) => a - b);
@@ -305,7 +308,8 @@ try {
   const theirs = values.coredns === undefined ? undefined : await startCoreDns(values.coredns);
   if (values.load) {
     if (spawnSync('dnsperf', ['-h']).error) throw new Error('dnsperf is not installed');
-    for (const server of [ours, theirs, ours, theirs]) if (server) measure(server, world, seededRandom(values.seed));
+    for (const server of [ours, theirs, ours, theirs])
+      if (server) await measure(server, world, seededRandom(values.seed));
   } else {
     if (!theirs) throw new Error('--coredns is needed to compare with');
     await compare([ours, theirs], world, Number(values.questions), questionOf(world));
