@@ -89,8 +89,11 @@ export async function listenDns({ host, port, clock, handle, onError }: ListenOp
       tcp.close();
       if (pendingCount > 0) {
         await new Promise<void>((resolve) => {
-          onIdle = resolve;
-          clock.setTimer(graceMs, resolve);
+          const cancel = clock.setTimer(graceMs, resolve);
+          onIdle = () => {
+            cancel();
+            resolve();
+          };
         });
       }
       isUdpOpen = false;

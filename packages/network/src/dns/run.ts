@@ -146,7 +146,7 @@ export async function runDns(options: DnsOptions, signal: AbortSignal): Promise<
     };
     log.info({ addresses, ...ports, domains: options.clusterDomains }, 'serving DNS');
     options.onListening?.(ports);
-    every(clock, options.reloadMs, () => void reload(), signal);
+    every(clock, options.reloadMs, () => void reload(), stopped.signal);
     await loop.check(forwarder);
     await aborted(signal);
     isLeaving = true;

@@ -80,6 +80,8 @@ export function createUpstream(
   const encoder = createEncoder();
   const ended = new AbortController();
   let sockets: PooledSocket[] = [];
+  /** All sockets that are not closed: those in use, and retired ones with pending queries. */
+  const open = new Set<PooledSocket>();
   let failures = 0;
   let isChecking = false;
 
@@ -117,6 +119,7 @@ export function createUpstream(
       closeWhenIdle(pooled);
     });
     socket.connect(port, host);
+    open.add(pooled);
     return pooled;
   }
 
@@ -126,10 +129,8 @@ export function createUpstream(
     sockets = sockets.filter((each) => each !== pooled);
   }
 
-  const closed = new WeakSet<PooledSocket>();
   function closeWhenIdle(pooled: PooledSocket): void {
-    if (!pooled.isRetired || pooled.pending.size > 0 || closed.has(pooled)) return;
-    closed.add(pooled);
+    if (!pooled.isRetired || pooled.pending.size > 0 || !open.delete(pooled)) return;
     pooled.socket.close();
   }
 
@@ -243,7 +244,7 @@ export function createUpstream(
       return failures > maxFailures;
     },
     close() {
-      for (const pooled of sockets) {
+      for (const pooled of [...open]) {
         pooled.isRetired = true;
         for (const { settle } of [...pooled.pending.values()])
           settle(new UpstreamError(`${address} is not used any more`));
