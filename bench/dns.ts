@@ -2,7 +2,7 @@
  * Cluster DNS beside CoreDNS: the same API server, the same questions, the same upstream server.
  *
  *   node bench/dns.ts --coredns PATH [--questions 10000] [--services 400] [--seed 1]   compares the answers
- *   node bench/dns.ts --coredns PATH --load [--seconds 10]                              measures both with dnsperf
+ *   node bench/dns.ts --coredns PATH --load [--seconds 10] [--rounds 2]                  measures both with dnsperf
  *
  * Sections are compared as sets, without times to live and serial numbers. `--without-coredns` measures ours alone.
  */
@@ -35,6 +35,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     load: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '2' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -275,14 +276,18 @@ async function measure({ name, port, pid }: DnsServer, world: World, seed: Rando
     });
     return stdout;
   };
-  await perform('-l', '3');
+  await perform('-l', '2');
   const before = useOf(pid);
   const text = await perform('-l', String(seconds), '-c', '8', '-q', '100');
   const after = useOf(pid);
   const qps = Number(/Queries per second:\s+([\d.]+)/.exec(text)?.[1]);
   const lost = /Queries lost:\s+(\d+)/.exec(text)?.[1];
-  const busy = (after.cpuMs - before.cpuMs) / (10 * seconds);
-  console.log(`${name}: ${Math.round(qps)} queries/s, ${lost} lost, processor ${busy.toFixed(0)} %, ${after.mib} MiB`);
+  const cpuMs = after.cpuMs - before.cpuMs;
+  const each = (1000 * cpuMs) / (qps * seconds);
+  const share = (cpuMs / (10 * seconds)).toFixed(0);
+  console.log(
+    `${name}: ${Math.round(qps)} queries/s, ${lost} lost, ${share} % of a processor, ${each.toFixed(1)} µs a query, ${after.mib} MiB`,
+  );
   for (const rate of [5000, 20_000]) {
     const report = await perform('-l', String(Math.min(seconds, 5)), '-c', '8', '-Q', String(rate), '-v');
     const latencies = [...report.matchAll(/^> \S+ \S+ \S+ ([\d.]+)$/gm)]
@@ -308,8 +313,9 @@ try {
   const theirs = values.coredns === undefined ? undefined : await startCoreDns(values.coredns);
   if (values.load) {
     if (spawnSync('dnsperf', ['-h']).error) throw new Error('dnsperf is not installed');
-    for (const server of [ours, theirs, ours, theirs])
-      if (server) await measure(server, world, seededRandom(values.seed));
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const server of [ours, theirs]) if (server) await measure(server, world, seededRandom(values.seed));
+    }
   } else {
     if (!theirs) throw new Error('--coredns is needed to compare with');
     await compare([ours, theirs], world, Number(values.questions), questionOf(world));

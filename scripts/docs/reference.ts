@@ -83,6 +83,7 @@ const components: readonly (readonly [prefix: string, component: string])[] = [
   ['packages/manager/', 'kruise-manager'],
   ['packages/daemon/', 'kruise-daemon'],
   ['packages/node/', 'Kubelet'],
+  ['packages/network/src/dns/', 'Cluster DNS'],
 ];
 
 /** Finds the declarations of metrics: `registry.counter('name', 'help', …)`. */

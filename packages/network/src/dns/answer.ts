@@ -438,7 +438,7 @@ function serversOf({ cluster, zones, zone }: Scope): readonly Extract<Target, { 
   return zones.localAddresses.map((address) => ({ kind: 'address', address, port: 0, owner }));
 }
 
-/** A negative answer: the SOA record tells clients how long they may keep it. */
+/** Returns a negative answer. Its SOA record limits the time for which clients may cache it. */
 function denial(scope: Scope, code: number, serial: number): Omit<ClusterAnswer, 'dependsOn'> {
   return { outcome: 'answer', code, ...noRecords, authority: [soaRecord(scope, serial)] };
 }

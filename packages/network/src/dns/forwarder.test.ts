@@ -33,7 +33,7 @@ function request(name: string, fields: Partial<ForwardRequest> = {}): ForwardReq
   };
 }
 
-/** Returns a port of the loopback interface that nobody listens on. */
+/** Returns a port of the loopback interface without a listener. */
 async function closedPort(): Promise<number> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));

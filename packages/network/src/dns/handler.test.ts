@@ -108,7 +108,7 @@ async function codeOf(response: Uint8Array | undefined | Promise<Uint8Array | un
   return bytes && bytes[3]! & 0xf;
 }
 
-test('an answer from the memo equals one that is made anew', async () => {
+test('an answer from the memo equals a newly made one', async () => {
   const { handler, world } = setup();
   const fresh = setup({ memoSlots: 1 });
   const random = seededRandom('memo');

@@ -26,7 +26,7 @@ import {
 /** Where a response comes from, named as the plugins of CoreDNS. */
 export type ResponseSource = 'kubernetes' | 'forward' | 'cache' | '';
 
-/** How a query came. */
+/** Transport and address family of a query. */
 export type Client = { readonly transport: 'udp' | 'tcp'; readonly family: 4 | 6 };
 
 /** Receives every response, for metrics. */

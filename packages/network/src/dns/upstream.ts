@@ -36,7 +36,7 @@ export type Upstream = {
 
 export type UpstreamOptions = {
   readonly clock: Clock;
-  /** Returns an unpredictable number below 65536: whoever guesses it can forge a response. */
+  /** Returns an unpredictable number below 65536: responses can be forged by guessing it. */
   readonly randomId: () => number;
   readonly onHealthCheckFailure?: () => void;
 };
