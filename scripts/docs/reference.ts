@@ -85,6 +85,7 @@ const components: readonly (readonly [prefix: string, component: string])[] = [
   ['packages/network/src/cni/', 'kruise network'],
   ['packages/network/src/policy/', 'kruise network'],
   ['packages/node/', 'Kubelet'],
+  ['packages/network/src/dns/', 'Cluster DNS'],
 ];
 
 /** Finds the declarations of metrics: `registry.counter('name', 'help', …)`. */

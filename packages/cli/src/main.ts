@@ -3,6 +3,7 @@ import { componentNames } from '@kruise/cluster/component-names';
 import { Command, Option } from 'commander';
 import type { ClusterOptions } from './cluster-command.ts';
 import { daemonFlags } from './daemon-flags.ts';
+import { dnsFlags } from './dns-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
@@ -120,6 +121,27 @@ program
   .action(async (options) => {
     const { manifests } = await import('./commands/manifests.ts');
     process.exitCode = manifests(options);
+  });
+
+const dnsCommand = dnsFlags(program.command('dns'))
+  .description('Run cluster DNS.')
+  // The flags after `manifests` belong to `manifests`, even where the parent has flags of the same name.
+  .enablePositionalOptions()
+  .action(async (options) => {
+    const { dns } = await import('./commands/dns.ts');
+    process.exitCode = await dns(options);
+  });
+
+dnsCommand
+  .command('manifests')
+  .description('Print the Deployment, the Service kube-dns and the RBAC rules of cluster DNS.')
+  .requiredOption('--image <name>', 'container image of Kruise')
+  .option('--cluster-ip <address>', 'cluster IP of the Service, the --cluster-dns of kubelets', '10.96.0.10')
+  .option('--cluster-domain <domain>', 'domain of the cluster', 'cluster.local')
+  .option('--replicas <count>', 'number of replicas', '2')
+  .action(async (options) => {
+    const { printDnsManifests } = await import('./commands/dns.ts');
+    process.exitCode = printDnsManifests(options);
   });
 
 daemonFlags(program.command('daemon'))

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, internalError, StatusError } from '@kruise/machinery/status';
+import type { BatchScheduler } from '@kruise/values/scheduling/batch-scheduler';
 import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { AuditOrigin } from '../audit/audit.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
-import type { BatchScheduler } from '../batch-scheduler.ts';
 import type { Core } from '../core.ts';
 import { TooManyRequestsError } from '../flow-control/flow-control.ts';
 import type { Body } from '../handlers/body.ts';

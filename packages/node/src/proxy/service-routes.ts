@@ -5,6 +5,8 @@
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { ObjectReader } from '@kruise/client/object-store';
+import { clusterReader } from '@kruise/network/dns/cluster';
+import { clusterResolver } from '@kruise/network/dns/lookup';
 import { pick, type Random } from '@kruise/values/random';
 import type { NetworkTarget } from '../cri/runtime.ts';
 import type { ServiceRoutes } from '../cri/simulated/network.ts';
@@ -21,8 +23,6 @@ export type ServiceRoutesOptions = {
 /** Maximum number of session affinity entries; the least recently used one is evicted first. */
 const maxAffinities = 10_000;
 const defaultAffinitySeconds = 10_800;
-/** Maximum length of a chain of ExternalName aliases. */
-const maxAliases = 8;
 
 type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number];
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];
@@ -36,7 +36,6 @@ export function serviceRoutes({
   clusterDomain = 'cluster.local',
 }: ServiceRoutesOptions): ServiceRoutes {
   const affinities = new Map<string, { readonly target: NetworkTarget; readonly until: number }>();
-  const suffix = `.svc.${clusterDomain}`;
   const slicesOf = ({ metadata }: Service) => slices.byIndex(byService, `${metadata.namespace}/${metadata.name}`);
 
   const route: ServiceRoutes['route'] = ({ host, port }, { transport, clientAddress }) => {
@@ -75,60 +74,7 @@ export function serviceRoutes({
     return target;
   }
 
-  /** Resolves `web.default.svc.cluster.local`, or one Pod of a headless Service: `web-0.web.default.svc…`. */
-  function resolve(name: string, aliases = 0): readonly string[] {
-    const full = name.endsWith('.') ? name.slice(0, -1) : name;
-    if (!full.endsWith(suffix)) return [];
-    const labels = full.slice(0, -suffix.length).split('.');
-    const [namespace, serviceName, hostname] = labels.reverse();
-    if (namespace === undefined || serviceName === undefined || labels.length > 3) return [];
-    const service = services.get({ namespace, name: serviceName });
-    if (!service) return [];
-    if (service.spec?.type === 'ExternalName') {
-      return aliases < maxAliases ? resolve(service.spec.externalName ?? '', aliases + 1) : [];
-    }
-    const own = addressesOf(service);
-    if (own.length > 0) return hostname === undefined ? own : [];
-    const endpoints = slicesOf(service).flatMap(readyEndpoints);
-    const matching = hostname === undefined ? endpoints : endpoints.filter((each) => each.hostname === hostname);
-    return matching.flatMap(({ addresses }) => addresses.slice(0, 1));
-  }
-
-  /** Returns the Service of a DNS name, without a Pod hostname. */
-  function findService(name: string): Service | undefined {
-    const [serviceName = '', namespace = '', ...more] = name.slice(0, -suffix.length).split('.');
-    return name.endsWith(suffix) && more.length === 0 ? services.get({ namespace, name: serviceName }) : undefined;
-  }
-
-  function records(name: string, type: string): readonly string[] {
-    const full = name.endsWith('.') ? name.slice(0, -1) : name;
-    switch (type) {
-      case 'A':
-        return resolve(full).filter((address) => !address.includes(':'));
-      case 'AAAA':
-        return resolve(full).filter((address) => address.includes(':'));
-      case 'CNAME': {
-        const { type: kind, externalName } = findService(full)?.spec ?? {};
-        return kind === 'ExternalName' ? [`${externalName}.`] : [];
-      }
-      case 'SRV': {
-        const [, portName, protocol = '', serviceName = ''] = /^_([^.]+)\._([^.]+)\.(.+)$/.exec(full) ?? [];
-        const ports = findService(serviceName)?.spec?.ports ?? [];
-        return ports
-          .filter((each) => each.name === portName && (each.protocol ?? 'TCP').toLowerCase() === protocol)
-          .map(({ port }) => `0 100 ${port} ${serviceName}.`);
-      }
-      case 'PTR': {
-        const address = /^([\d.]+)\.in-addr\.arpa$/.exec(full)?.[1]?.split('.').reverse().join('.');
-        const owners = address === undefined ? [] : services.byIndex(byAddress, address);
-        return owners.map(({ metadata }) => `${metadata.name}.${metadata.namespace}${suffix}.`);
-      }
-      default:
-        return [];
-    }
-  }
-
-  return { route, resolve: (name) => resolve(name), records };
+  return { route, ...clusterResolver(clusterReader(services, slices), clusterDomain) };
 }
 
 function readyEndpoints({ endpoints }: EndpointSlice): readonly Endpoint[] {
