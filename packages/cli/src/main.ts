@@ -7,6 +7,7 @@ import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } f
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
 import { type Prepared, prepare } from './prepare.ts';
+import { proxyFlags } from './proxy-flags.ts';
 
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
@@ -96,6 +97,13 @@ kubeletFlags(program.command('kubelet'))
   .action(async (options) => {
     const { kubelet } = await import('./commands/kubelet.ts');
     process.exitCode = await kubelet(options);
+  });
+
+proxyFlags(program.command('proxy'))
+  .description('Run kube-proxy.')
+  .action(async (options) => {
+    const { proxy } = await import('./commands/proxy.ts');
+    process.exitCode = await proxy(options);
   });
 
 managerFlags(program.command('manager'))

@@ -39,6 +39,7 @@ export function createProxyHealth(clock: Clock, families: readonly IPFamily[], t
       lastUpdated: formatTime(isOk ? nowMs : Math.min(...updated)),
       currentTime: formatTime(nowMs),
       nodeEligible: isEligible,
+      healthy: isOk,
       status: Object.fromEntries(
         families.map((family) => [
           family,

@@ -44,7 +44,7 @@ export function createIptablesProxier(
   const restore = (input: string) => run(`${program}-restore`, ['--noflush', '-w', '5'], { input });
 
   async function syncFully() {
-    const installed = parseIptablesSave(await run(`${program}-save`, []), options);
+    const installed = parseIptablesSave(await run(`${program}-save`, []), family);
     ruleset.assume(installed);
     const changes = ruleset.takeChanges();
     const isComplete = [...dispatchChains].every((name) => installed.dispatch.has(name));
@@ -112,12 +112,8 @@ export function programOf(variant: string, family: IPFamily): string {
 }
 
 /** Deletes all rules of kube-proxy. */
-export async function cleanUpIptables(
-  run: CommandRunner,
-  options: IptablesOptions,
-  variant = 'iptables',
-): Promise<void> {
-  const program = programOf(variant, options.family);
-  const input = iptablesCleanup(parseIptablesSave(await run(`${program}-save`, []), options));
+export async function cleanUpIptables(run: CommandRunner, family: IPFamily, variant = 'iptables'): Promise<void> {
+  const program = programOf(variant, family);
+  const input = iptablesCleanup(parseIptablesSave(await run(`${program}-save`, []), family));
   if (input !== '') await run(`${program}-restore`, ['--noflush', '-w', '5'], { input });
 }

@@ -132,7 +132,6 @@ export async function runKubeProxy(options: KubeProxyOptions, signal: AbortSigna
   }
   prepareKernel(machine, { mode, families, opensLoopback, log });
   applyConntrackSettings(machine, configuration.conntrack, log);
-  await removeOtherMode(options, mode, iptablesOptions);
 
   const nftProxiers: NftablesProxier[] = [];
   const iptablesProxiers: IptablesProxier[] = [];
@@ -341,8 +340,11 @@ export async function runKubeProxy(options: KubeProxyOptions, signal: AbortSigna
       { minIntervalMs: rules.minSyncPeriodMs, maxIntervalMs: rules.syncPeriodMs, burst: 2 },
       async () => {
         const next = await sync();
-        if (!isRunning) options.onRunning?.({ mode, families });
+        if (isRunning) return next;
+        // Only now, so that Services are reachable at every moment of a change of the mode.
+        await removeOtherMode(options, mode);
         isRunning = true;
+        options.onRunning?.({ mode, families });
         return next;
       },
       (error) => log.error({ error, mode }, 'proxy sync failed'),
@@ -358,6 +360,14 @@ export async function runKubeProxy(options: KubeProxyOptions, signal: AbortSigna
   }
 }
 
+/** Removes all rules of kube-proxy, of each mode and family that works on the machine. */
+export async function removeProxyRules({ run }: Pick<Machine, 'run'>): Promise<void> {
+  if ((await hasNftables(run, 'IPv4')) || (await hasNftables(run, 'IPv6'))) await cleanUpNftables(run);
+  for (const family of ['IPv4', 'IPv6'] as const) {
+    if (await hasIptables(run, family)) await cleanUpIptables(run, family);
+  }
+}
+
 function setOomScore({ machine, configuration: { oomScoreAdj }, log }: KubeProxyOptions): void {
   if (oomScoreAdj === undefined) return;
   try {
@@ -368,18 +378,14 @@ function setOomScore({ machine, configuration: { oomScoreAdj }, log }: KubeProxy
 }
 
 /** Removes the rules that another mode has left behind; two modes would translate packets twice. */
-async function removeOtherMode(
-  { machine: { run }, log }: KubeProxyOptions,
-  mode: ProxyMode,
-  iptablesOptions: (family: IPFamily) => Parameters<typeof createIptablesProxier>[1],
-): Promise<void> {
+async function removeOtherMode({ machine: { run }, log }: KubeProxyOptions, mode: ProxyMode): Promise<void> {
   if (mode === 'iptables') {
     if (await hasNftables(run, 'IPv4')) await cleanUpNftables(run);
     return;
   }
   for (const family of ['IPv4', 'IPv6'] as const) {
     try {
-      if (await hasIptables(run, family)) await cleanUpIptables(run, iptablesOptions(family));
+      if (await hasIptables(run, family)) await cleanUpIptables(run, family);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       log.warn({ family, error }, 'failed to remove the rules of the mode iptables');

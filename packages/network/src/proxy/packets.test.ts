@@ -166,7 +166,7 @@ const iptablesRenderer = (variant: string): Renderer => ({
   rejectsUnknownPorts: false,
   works: (run, family) => hasIptables(run, family, variant),
   create: (run, options) => createIptablesProxier(run, options, { variant }),
-  cleanUp: (run, options) => cleanUpIptables(run, options, variant),
+  cleanUp: (run, { family }) => cleanUpIptables(run, family, variant),
 });
 
 const renderers: readonly Renderer[] = [

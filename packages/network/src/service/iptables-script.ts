@@ -1,14 +1,8 @@
 /** Input of `iptables-restore --noflush`, and the rules that `iptables-save` prints. */
-import {
-  dispatchChains,
-  type IptablesOptions,
-  type IptablesTable,
-  iptablesJumps,
-  iptablesTables,
-  lastRuleKey,
-} from './iptables.ts';
+import { dispatchChains, type IptablesTable, iptablesJumps, iptablesTables, lastRuleKey } from './iptables.ts';
 import { digestOf } from './names.ts';
 import type { Entry, InstalledRules, RuleChanges } from './ruleset.ts';
+import type { IPFamily } from './service-port.ts';
 
 /** Installed rules, and the shared chains that exist. */
 export type InstalledIptables = InstalledRules & { readonly dispatch: ReadonlySet<string> };
@@ -72,12 +66,12 @@ export function iptablesCleanup(installed: InstalledIptables): string {
 const ownChain = /^KUBE-(?:(?:SVC|SVL|EXT|FW|SEP)-[A-Z2-7]{16}|MARK-MASQ|POSTROUTING|FORWARD|FIREWALL|PROXY-CANARY)$/;
 
 /** Parses the output of `iptables-save`; rules of others are left out. */
-export function parseIptablesSave(text: string, options: IptablesOptions): InstalledIptables {
+export function parseIptablesSave(text: string, family: IPFamily): InstalledIptables {
   const rules = new Map<string, string[]>();
   const entries = new Map<string, Map<string, string>>();
   const dispatch = new Set<string>();
   const jumps = new Set(
-    iptablesJumps({ ...options, localhostNodePorts: true }).map(({ container, value }) => `${container} ${value}`),
+    iptablesJumps({ family, localhostNodePorts: true }).map(({ container, value }) => `${container} ${value}`),
   );
   let table = '';
   for (const line of text.split('\n')) {

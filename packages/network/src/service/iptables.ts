@@ -42,7 +42,10 @@ export const dispatchChains: ReadonlySet<string> = new Set([
 export const lastRuleKey = 'last';
 
 /** Jumps from the built-in chains. */
-export function iptablesJumps({ localhostNodePorts, family }: IptablesOptions): readonly Entry[] {
+export function iptablesJumps({
+  localhostNodePorts,
+  family,
+}: Pick<IptablesOptions, 'localhostNodePorts' | 'family'>): readonly Entry[] {
   const isNew = '-m conntrack --ctstate NEW';
   const comment = (text: string) => `-m comment --comment "${text}"`;
   const portals = comment('kubernetes service portals');
