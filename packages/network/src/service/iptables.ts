@@ -5,7 +5,14 @@
 import { digestOf, shortHash } from './names.ts';
 import { allowsNode, type LocalTraffic } from './packet-route.ts';
 import type { Chain, Entry, Fragment } from './ruleset.ts';
-import { hostPort, type IPFamily, isExternal, type ProxyEndpoint, type ServicePort } from './service-port.ts';
+import {
+  hostPort,
+  type IPFamily,
+  isExternal,
+  type ProxyEndpoint,
+  type ServicePort,
+  withSortedEndpoints,
+} from './service-port.ts';
 
 export type IptablesOptions = {
   readonly family: IPFamily;
@@ -131,7 +138,7 @@ export function iptablesFragment(ports: readonly ServicePort[], options: Iptable
   const entries = new Map<string, Entry>();
   for (const port of ports) {
     renderPort(
-      port,
+      withSortedEndpoints(port),
       options,
       (name, rules) => chains.set(name, chainOf(name, rules)),
       (container, key, value) => entries.set(`${container} ${key}`, { container, key, value }),

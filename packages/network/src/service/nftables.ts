@@ -16,6 +16,7 @@ import {
   type ProxyEndpoint,
   type ServicePort,
   servicePortKey,
+  withSortedEndpoints,
 } from './service-port.ts';
 
 export const nftTable = 'kube-proxy';
@@ -162,7 +163,7 @@ export function nftFragment(ports: readonly ServicePort[], options: NftOptions):
   const add = (container: string, key: string, value: string) => {
     entries.set(`${container} ${key}`, { container, key, value });
   };
-  for (const port of ports) renderPort(port, options, chains, affinitySets, add);
+  for (const port of ports) renderPort(withSortedEndpoints(port), options, chains, affinitySets, add);
   return { chains, entries: [...entries.values()], sets: affinitySets };
 }
 

@@ -87,6 +87,13 @@ export function familyOf(address: string): IPFamily {
   return address.includes(':') ? 'IPv6' : 'IPv4';
 }
 
+/** Returns a service port with its endpoints in order, so that rules do not depend on the order of slices. */
+export function withSortedEndpoints(port: ServicePort): ServicePort {
+  const sorted = (endpoints: readonly ProxyEndpoint[]) =>
+    endpoints.toSorted((a, b) => (hostPort(a.address, a.port) < hostPort(b.address, b.port) ? -1 : 1));
+  return { ...port, cluster: sorted(port.cluster), local: sorted(port.local) };
+}
+
 /** Returns the service ports of a Service in one IP family. */
 export function servicePortsOf(
   service: Service,
@@ -207,8 +214,7 @@ function endpointsOf(
       }
     }
   }
-  // Equal endpoints give equal rules, whatever the order of slices and endpoints.
-  return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, candidate]) => candidate);
+  return [...found.values()];
 }
 
 /** Returns the ready endpoints, or else the terminating ones that still serve. */

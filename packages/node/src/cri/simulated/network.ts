@@ -47,13 +47,16 @@ export type NetworkPeer = Omit<HostNetwork, 'request'> & {
 
 export type Transport = 'TCP' | 'UDP';
 
+/** Target of a routed connection. A source replaces the address of the client that the target sees. */
+export type RoutedTarget = NetworkTarget & { readonly source?: string };
+
 /** Service addresses and DNS names. */
 export type ServiceRoutes = {
   /** Returns the target of a connection to a virtual address; undefined if the address is unknown. */
   route(
     target: NetworkTarget,
     from: { readonly transport: Transport; readonly clientAddress: string },
-  ): NetworkTarget | 'refuse' | undefined;
+  ): RoutedTarget | 'refuse' | 'drop' | undefined;
   resolve(name: string): readonly string[];
   records(name: string, type: string): readonly string[];
 };
@@ -87,7 +90,7 @@ export type NetworkInterface = {
 /** Failed connection, with Go's message. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
-  readonly code: 'ECONNREFUSED' | 'EHOSTUNREACH' | 'ENOTFOUND';
+  readonly code: 'ECONNREFUSED' | 'EHOSTUNREACH' | 'ENOTFOUND' | 'ETIMEDOUT';
   readonly address: string;
   readonly port: number;
 
@@ -96,7 +99,9 @@ export class ConnectError extends Error {
     super(
       code === 'ENOTFOUND'
         ? `dial tcp: lookup ${host}: no such host`
-        : `dial tcp ${address}: connect: ${code === 'ECONNREFUSED' ? 'connection refused' : 'no route to host'}`,
+        : code === 'ETIMEDOUT'
+          ? `dial tcp ${address}: i/o timeout`
+          : `dial tcp ${address}: connect: ${code === 'ECONNREFUSED' ? 'connection refused' : 'no route to host'}`,
     );
     this.code = code;
     this.address = host;
@@ -127,15 +132,20 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
   const interfaces = new Map<string, Ports>();
   const httpServer = lazyHttpServer();
 
-  function find(target: NetworkTarget, clientAddress: string, transport: Transport = 'TCP'): Listener {
+  /** A listener, and the address of the client that it sees. */
+  type Found = { readonly listener: Listener; readonly source: string };
+
+  function find(target: NetworkTarget, clientAddress: string, transport: Transport = 'TCP'): Found {
     const ports = interfaces.get(target.host);
     // A listener on port 0 receives every port without another listener.
     const found = ports?.get(portKey(target.port, transport)) ?? ports?.get(portKey(0, transport));
     if (!found) {
       const routed = services?.route(target, { transport, clientAddress });
-      if (routed && routed !== 'refuse') return find(routed, clientAddress, transport);
+      // A dropped packet has no reply. The client gives up at once, because its timeout has no other effect.
+      if (routed === 'drop') throw new ConnectError('ETIMEDOUT', target);
+      if (routed && routed !== 'refuse') return find(routed, routed.source ?? clientAddress, transport);
       const dial = ports || routed || transport === 'UDP' ? undefined : outside?.(target);
-      if (dial) return { connection: (near) => join(near, dial()) };
+      if (dial) return { listener: { connection: (near) => join(near, dial()) }, source: clientAddress };
       throw new ConnectError(
         ports || routed ? 'ECONNREFUSED' : isName(target.host) ? 'ENOTFOUND' : 'EHOSTUNREACH',
         target,
@@ -143,7 +153,7 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
     }
     if ('host' in found) return find(found, clientAddress, transport);
     if (found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
-    return found;
+    return { listener: found, source: clientAddress };
   }
 
   function viewFrom(address: string, localAddresses: readonly string[] = [address]): NetworkPeer {
@@ -153,10 +163,10 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
       const isOwn = interfaces.get(loopbackOf(local))?.has(portKey(target.port, transport));
       return { ...target, host: isOwn ? loopbackOf(local) : local };
     };
-    const open = (listener: Listener): Duplex => {
+    const open = ({ listener, source }: Found): Duplex => {
       const [near, far] = duplexPair();
       if (listener.connection) listener.connection(far);
-      else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), address);
+      else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), source);
       else far.destroy();
       return near;
     };
@@ -173,16 +183,20 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
         return open(find(locate(target), address));
       },
       async request(request, { signal } = {}) {
-        const listener = find(locate(request), address);
+        const found = find(locate(request), address);
+        const { listener, source } = found;
         const { maxBodyBytes = defaultMaxBodyBytes } = request;
-        if (!listener.http) return sendRequest(open(listener), request, { maxBodyBytes, ...(signal && { signal }) });
-        const answer = await listener.http(served(request, address));
+        if (!listener.http) return sendRequest(open(found), request, { maxBodyBytes, ...(signal && { signal }) });
+        const answer = await listener.http(served(request, source));
         if (answer === 'hang') return untilAborted(signal);
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
       },
-      ask: (target, message) => find(locate(target, 'UDP'), address, 'UDP').datagram?.(message, address),
+      ask(target, message) {
+        const { listener, source } = find(locate(target, 'UDP'), address, 'UDP');
+        return listener.datagram?.(message, source);
+      },
       async checkHealth(target) {
-        const health = find(locate(target), address).health?.(target.service ?? '');
+        const health = find(locate(target), address).listener.health?.(target.service ?? '');
         if (health === undefined) throw runtimeError('UNIMPLEMENTED', 'unknown service grpc.health.v1.Health');
         if (health === 'SERVICE_UNKNOWN') throw runtimeError('NOT_FOUND', 'unknown service');
         return health;
