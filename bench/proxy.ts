@@ -64,10 +64,10 @@ async function measure(): Promise<void> {
   try {
     const { client, close } = await connected(kubeconfig);
     try {
-      const begunAt = systemClock.elapsedMs();
+      const startedAtMs = systemClock.elapsedMs();
       await createObjects(client);
       console.log(
-        `${serviceCount} Services with ${endpointCount} endpoints each, created in ${seconds(systemClock.elapsedMs() - begunAt)}`,
+        `${serviceCount} Services with ${endpointCount} endpoints each, created in ${seconds(systemClock.elapsedMs() - startedAtMs)}`,
       );
       const rows: Row[] = [];
       for (const mode of modes) {

@@ -82,6 +82,7 @@ const components: readonly (readonly [prefix: string, component: string])[] = [
   ['packages/client/', 'Every process'],
   ['packages/manager/', 'kruise-manager'],
   ['packages/daemon/', 'kruise-daemon'],
+  ['packages/network/src/proxy/', 'kube-proxy'],
   ['packages/node/', 'Kubelet'],
 ];
 

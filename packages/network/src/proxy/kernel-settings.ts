@@ -36,7 +36,7 @@ export function applyConntrackSettings(machine: Machine, conntrack: ConntrackCon
   const { maxPerCore, min, tcpEstablishedTimeoutMs, tcpCloseWaitTimeoutMs, tcpBeLiberal } = conntrack;
   const prefix = 'net/netfilter/nf_conntrack';
   const max = maxPerCore > 0 ? Math.max(min, maxPerCore * machine.cores) : 0;
-  // A larger table that somebody else has configured is kept.
+  // A larger table that the administrator has configured is kept.
   if (max > Number(machine.readSetting(`${prefix}_max`) ?? Number.POSITIVE_INFINITY)) {
     writeIfDifferent(machine, `${prefix}_max`, String(max), log);
   }

@@ -22,7 +22,7 @@ export function localMachine(): Machine {
     run: spawnCommands(),
     localAddresses: () =>
       Object.values(networkInterfaces()).flatMap((all) =>
-        (all ?? []).map(({ address }) => address.replace(/%.*$/, '')),
+        (all ?? []).map(({ address }) => address.split('%', 1)[0] ?? ''),
       ),
     cores: cpus().length,
     readSetting(name) {

@@ -28,85 +28,103 @@ const programmingBounds = [
 ];
 
 export function createProxyMetrics(registry: MetricRegistry, mode: ProxyMode): ProxyMetrics {
-  const prefix = 'kubeproxy';
-  const sync = `${prefix}_sync_proxy_rules`;
   const family = ['ip_family'];
   const seconds = bounds(0.001, 2, 15);
   const durations = registry.histogram(
-    `${sync}_duration_seconds`,
+    'kubeproxy_sync_proxy_rules_duration_seconds',
     'SyncProxyRules latency in seconds',
     family,
     seconds,
   );
   const full = registry.histogram(
-    `${prefix}_sync_full_proxy_rules_duration_seconds`,
+    'kubeproxy_sync_full_proxy_rules_duration_seconds',
     'SyncProxyRules latency in seconds for full resyncs',
     family,
     seconds,
   );
   const partial = registry.histogram(
-    `${prefix}_sync_partial_proxy_rules_duration_seconds`,
+    'kubeproxy_sync_partial_proxy_rules_duration_seconds',
     'SyncProxyRules latency in seconds for partial resyncs',
     family,
     seconds,
   );
   const programming = registry.histogram(
-    `${prefix}_network_programming_duration_seconds`,
+    'kubeproxy_network_programming_duration_seconds',
     'In Cluster Network Programming Latency in seconds',
     family,
     programmingBounds,
   );
   const last = registry.gauge(
-    `${sync}_last_timestamp_seconds`,
+    'kubeproxy_sync_proxy_rules_last_timestamp_seconds',
     'The last time proxy rules were successfully synced',
     family,
   );
   const queued = registry.gauge(
-    `${sync}_last_queued_timestamp_seconds`,
+    'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds',
     'The last time a sync of proxy rules was queued',
   );
   const changeCounters = {
-    endpoint: registry.counter(`${sync}_endpoint_changes_total`, 'Cumulative proxy rules Endpoint changes'),
-    service: registry.counter(`${sync}_service_changes_total`, 'Cumulative proxy rules Service changes'),
+    endpoint: registry.counter(
+      'kubeproxy_sync_proxy_rules_endpoint_changes_total',
+      'Cumulative proxy rules Endpoint changes',
+    ),
+    service: registry.counter(
+      'kubeproxy_sync_proxy_rules_service_changes_total',
+      'Cumulative proxy rules Service changes',
+    ),
   };
-  const pending = registry.gauge(`${sync}_service_changes_pending`, 'Pending proxy rules Service changes');
-  const pendingEndpoints = registry.gauge(`${sync}_endpoint_changes_pending`, 'Pending proxy rules Endpoint changes');
+  const pending = registry.gauge(
+    'kubeproxy_sync_proxy_rules_service_changes_pending',
+    'Pending proxy rules Service changes',
+  );
+  const pendingEndpoints = registry.gauge(
+    'kubeproxy_sync_proxy_rules_endpoint_changes_pending',
+    'Pending proxy rules Endpoint changes',
+  );
   const noLocal = registry.gauge(
-    `${sync}_no_local_endpoints_total`,
+    'kubeproxy_sync_proxy_rules_no_local_endpoints_total',
     'Number of services with a Local traffic policy and no endpoints',
     ['traffic_policy', 'ip_family'],
   );
-  const healthz = registry.counter(`${prefix}_proxy_healthz_total`, 'Cumulative proxy healthz HTTP status', ['code']);
-  const livez = registry.counter(`${prefix}_proxy_livez_total`, 'Cumulative proxy livez HTTP status', ['code']);
+  const healthz = registry.counter('kubeproxy_proxy_healthz_total', 'Cumulative proxy healthz HTTP status', ['code']);
+  const livez = registry.counter('kubeproxy_proxy_livez_total', 'Cumulative proxy livez HTTP status', ['code']);
   const deleted = registry.counter(
-    `${prefix}_conntrack_reconciler_deleted_entries_total`,
+    'kubeproxy_conntrack_reconciler_deleted_entries_total',
     'Cumulative conntrack flows deleted by conntrack reconciler',
     family,
   );
   const reconciled = registry.histogram(
-    `${prefix}_conntrack_reconciler_sync_duration_seconds`,
+    'kubeproxy_conntrack_reconciler_sync_duration_seconds',
     'ReconcileConntrackFlowsLatency latency in seconds',
     family,
     seconds,
   );
   const nftFailures =
     mode === 'nftables'
-      ? registry.counter(`${sync}_nftables_sync_failures_total`, 'Cumulative proxy nftables sync failures', family)
+      ? registry.counter(
+          'kubeproxy_sync_proxy_rules_nftables_sync_failures_total',
+          'Cumulative proxy nftables sync failures',
+          family,
+        )
       : undefined;
   const iptables =
     mode === 'iptables'
       ? {
           failures: registry.counter(
-            `${sync}_iptables_restore_failures_total`,
+            'kubeproxy_sync_proxy_rules_iptables_restore_failures_total',
             'Cumulative proxy iptables restore failures',
             family,
           ),
           partialFailures: registry.counter(
-            `${sync}_iptables_partial_restore_failures_total`,
+            'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total',
             'Cumulative proxy iptables partial restore failures',
             family,
           ),
-          rules: registry.gauge(`${sync}_iptables_total`, 'Total number of iptables rules owned by kube-proxy', family),
+          rules: registry.gauge(
+            'kubeproxy_sync_proxy_rules_iptables_total',
+            'Total number of iptables rules owned by kube-proxy',
+            family,
+          ),
         }
       : undefined;
 

@@ -36,7 +36,7 @@ export function createNftablesProxier(run: CommandRunner, clock: Clock, initial:
   const ip = nftFamily(family);
   let options = initial;
   let isFull = true;
-  /** Whether reading the kernel's rules and changing them has failed, so that they are replaced as a whole. */
+  /** Set after changing the kernel's rules has failed in a full sync: they are then replaced as a whole. */
   let mustReplace = false;
   let stale: StaleNames & { readonly sinceMs: number } = { chains: [], sets: [], sinceMs: 0 };
   ruleset.replace(staticOwner, nftStaticFragment(options));

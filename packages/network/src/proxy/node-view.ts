@@ -1,4 +1,4 @@
-/** What kube-proxy needs to know of its node. */
+/** Facts about its node that kube-proxy uses. */
 import type { Node } from '@kruise/api/core/node';
 import { contains, parseLegacyAddress, parseLegacyPrefix } from '@kruise/values/address';
 import type { LocalTraffic } from '../service/packet-route.ts';
@@ -14,7 +14,7 @@ export type NodeView = {
   /** Primary addresses of the node. */
   readonly addresses: readonly string[];
   readonly podRanges: readonly string[];
-  /** Whether load balancers should use this node. */
+  /** True if load balancers should use this node. */
   readonly isEligible: boolean;
 };
 

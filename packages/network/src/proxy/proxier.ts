@@ -5,9 +5,9 @@ export type ProxyMode = 'nftables' | 'iptables';
 
 /** Result of one sync. */
 export type SyncResult = {
-  /** Whether all rules were compared with the kernel. */
+  /** True if all rules were compared with the kernel. */
   readonly isFull: boolean;
-  /** Whether rules were changed. */
+  /** True if rules were changed. */
   readonly hasChanges: boolean;
   /** Time after which stale chains can be deleted. */
   readonly requeueAfterMs?: number;

@@ -21,9 +21,9 @@ export type IptablesOptions = {
   readonly masqueradeBit: number;
   readonly nodePortAddresses: 'all' | readonly string[];
   readonly nodeAddresses: readonly string[];
-  /** Whether node ports are open on loopback addresses. */
+  /** True if node ports are open on loopback addresses. */
   readonly localhostNodePorts: boolean;
-  /** Whether packets that conntrack considers invalid are dropped before they reach a Pod with a foreign address. */
+  /** True if packets that conntrack considers invalid are dropped before they reach a Pod with a foreign address. */
   readonly dropInvalid: boolean;
   /** Omits the comments of endpoints, which are most of the text of a large ruleset. */
   readonly omitComments?: boolean;

@@ -22,7 +22,7 @@ export type Packet = {
   readonly protocol: Protocol;
 };
 
-/** How to recognize traffic of Pods on this node. */
+/** Condition that recognizes traffic of Pods on this node. */
 export type LocalTraffic =
   | { readonly by: 'cidr'; readonly range: string }
   | { readonly by: 'bridge'; readonly name: string }
@@ -43,7 +43,7 @@ export type PacketContext = {
 export type PacketTarget = {
   readonly address: string;
   readonly port: number;
-  /** Whether the source becomes an address of the node. */
+  /** True if the source becomes an address of the node. */
   readonly isMasqueraded: boolean;
 };
 

@@ -22,9 +22,9 @@ export type IPFamily = 'IPv4' | 'IPv6';
 export type ProxyEndpoint = {
   readonly address: string;
   readonly port: number;
-  /** Whether the endpoint is on this node. */
+  /** True if the endpoint is on this node. */
   readonly isLocal: boolean;
-  /** Whether the endpoint may be on this node: it is, or its node is unknown. */
+  /** True if the endpoint may be on this node: it is, or its node is unknown. */
   readonly mayBeLocal: boolean;
 };
 
@@ -46,7 +46,7 @@ export type ServicePort = {
   readonly affinitySeconds?: number;
   readonly isInternalLocal: boolean;
   readonly isExternalLocal: boolean;
-  /** Whether an endpoint that serves exists on any node. */
+  /** True if an endpoint that serves exists on any node. */
   readonly hasEndpoints: boolean;
   /** Endpoints under the traffic policy Cluster. */
   readonly cluster: readonly ProxyEndpoint[];
