@@ -84,6 +84,7 @@ const components: readonly (readonly [prefix: string, component: string])[] = [
   ['packages/daemon/', 'kruise-daemon'],
   ['packages/network/src/cni/', 'kruise network'],
   ['packages/network/src/policy/', 'kruise network'],
+  ['packages/network/src/proxy/', 'kube-proxy'],
   ['packages/node/', 'Kubelet'],
   ['packages/network/src/dns/', 'Cluster DNS'],
 ];

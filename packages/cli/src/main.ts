@@ -9,6 +9,7 @@ import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
 import { networkFlags } from './network-flags.ts';
 import { type Prepared, prepare } from './prepare.ts';
+import { proxyFlags } from './proxy-flags.ts';
 
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
@@ -105,6 +106,13 @@ networkFlags(program.command('network'))
   .action(async (options) => {
     const { network } = await import('./commands/network.ts');
     process.exitCode = await network(options);
+  });
+
+proxyFlags(program.command('proxy'))
+  .description('Run kube-proxy.')
+  .action(async (options) => {
+    const { proxy } = await import('./commands/proxy.ts');
+    process.exitCode = await proxy(options);
   });
 
 managerFlags(program.command('manager'))

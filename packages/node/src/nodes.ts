@@ -4,6 +4,8 @@
  */
 
 import { createHash } from 'node:crypto';
+import { node as nodeKind } from '@kruise/api/core/node';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { Client } from '@kruise/client/client';
@@ -23,7 +25,7 @@ import { sharedSources } from './kubelet/pods/sources.ts';
 import { withLatency } from './latency.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { networkPolicies } from './proxy/network-policies.ts';
-import { serviceRoutes } from './proxy/service-routes.ts';
+import { type RoutingNode, serviceRoutes } from './proxy/service-routes.ts';
 
 /** Options of one node; omitted fields have the common defaults. */
 export type NodeOptions = Pick<
@@ -127,6 +129,13 @@ type Entry = {
 };
 
 const kubeletPort = 10250;
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+/** Indexes the Pods that have an IP of their own; those on the host network have that of the node. */
+function byPodIP({ spec, status }: Pod): readonly string[] {
+  if (spec?.hostNetwork || status?.phase === 'Succeeded' || status?.phase === 'Failed') return [];
+  return (status?.podIPs ?? []).flatMap(({ ip }) => ip ?? []);
+}
 
 /** Starts nodes that run until the signal is aborted. */
 export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
@@ -136,13 +145,21 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   };
   const caches = options.caches ?? createCaches(options.reader, clock, random, { onError }, signal);
   const shared = sharedSources(caches, signal);
-  const nodeAddresses = new Set<string>();
+  const nodeNames = new Map<string, string>();
+  const routingNode = (name: string | undefined): RoutingNode | undefined => {
+    const entry = name === undefined ? undefined : entries.get(name);
+    if (!entry) return undefined;
+    const { name: nodeName, address } = entry.node;
+    const zone = caches.informer(nodeKind).get(nodeName)?.metadata.labels?.[zoneLabel];
+    return { name: nodeName, address, ...(zone === undefined ? {} : { zone }) };
+  };
   const services = serviceRoutes({
     services: caches.informer(service),
     slices: caches.informer(endpointSlice),
     random,
     now: () => clock.now(),
-    isNodeAddress: (address) => nodeAddresses.has(address),
+    findNode: (address) => routingNode(nodeNames.get(address)),
+    findNodeOfPod: (address) => routingNode(caches.informer(podKind).byIndex(byPodIP, address)[0]?.spec?.nodeName),
   });
   const entries = new Map<string, Entry>();
   const filter = networkPolicies({
@@ -198,7 +215,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       boots: 1,
     };
     entries.set(name, entry);
-    nodeAddresses.add(address);
+    nodeNames.set(address, name);
     return entry;
   }
 
@@ -269,7 +286,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       const entry = getEntry(name);
       await powerOff(entry);
       entries.delete(name);
-      nodeAddresses.delete(entry.node.address);
+      nodeNames.delete(entry.node.address);
     },
     disconnect: (name) => stopKubelet(getEntry(name)),
     async start(name) {

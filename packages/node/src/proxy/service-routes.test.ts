@@ -42,6 +42,18 @@ const sticky: Service = {
   spec: { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'], ports: [{ port: 80 }], sessionAffinity: 'ClientIP' },
 };
 
+const local: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: metadata('local'),
+  spec: {
+    clusterIP: '10.96.0.11',
+    clusterIPs: ['10.96.0.11'],
+    ports: [{ port: 80 }],
+    internalTrafficPolicy: 'Local',
+  },
+};
+
 function slice(service: string, fields: Pick<EndpointSlice, 'endpoints' | 'ports'>): EndpointSlice {
   return {
     apiVersion: 'discovery.k8s.io/v1',
@@ -54,11 +66,20 @@ function slice(service: string, fields: Pick<EndpointSlice, 'endpoints' | 'ports
 
 function routes(...slices: readonly EndpointSlice[]) {
   const services = createObjectStore<Service>();
-  for (const service of [web, headless, alias, sticky]) services.set(keyOf(service), service);
+  for (const service of [web, headless, alias, sticky, local]) services.set(keyOf(service), service);
   const store = createObjectStore<EndpointSlice>();
   for (const each of slices) store.set(keyOf(each), each);
-  const isNodeAddress = (address: string) => address === '172.18.0.2';
-  const made = serviceRoutes({ services, slices: store, random: seededRandom(1), now: () => 0, isNodeAddress });
+  const node = { name: 'node-1', address: '172.18.0.2' };
+  const findNode = (address: string) => (address === node.address ? node : undefined);
+  const findNodeOfPod = (address: string) => (address.startsWith('10.244.') ? node : undefined);
+  const made = serviceRoutes({
+    services,
+    slices: store,
+    random: seededRandom(1),
+    now: () => 0,
+    findNode,
+    findNodeOfPod,
+  });
   return {
     resolve: made.resolve,
     records: made.records,
@@ -116,9 +137,29 @@ describe('a Service’s address', () => {
 
   test('may be a node port', () => {
     const { route } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
-    assert.deepEqual(route({ host: '172.18.0.2', port: 30080 }), { host: '10.244.0.2', port: 8080 });
+    // The reply has to pass the node that has translated the address, so the node replaces the source.
+    const target = { host: '10.244.0.2', port: 8080, source: '172.18.0.2' };
+    assert.deepEqual(route({ host: '172.18.0.2', port: 30080 }), target);
     assert.equal(route({ host: '172.18.0.2', port: 30081 }), undefined);
     assert.equal(route({ host: '10.244.0.2', port: 30080 }), undefined);
+  });
+
+  test('keeps traffic on the node with internalTrafficPolicy Local', () => {
+    const ports = [{ name: '', port: 8080 }];
+    const on = (nodeName: string) => ({ ...endpoint(nodeName === 'node-1' ? '10.244.0.2' : '10.244.1.2'), nodeName });
+    const target = { host: '10.96.0.11', port: 80 };
+    const { route } = routes(slice('local', { ports, endpoints: [on('node-2'), on('node-1')] }));
+    for (let count = 0; count < 20; count++) assert.deepEqual(route(target), { host: '10.244.0.2', port: 8080 });
+    assert.equal(routes(slice('local', { ports, endpoints: [on('node-2')] })).route(target), 'drop');
+  });
+
+  test('uses a terminating Pod that serves if no Pod is ready', () => {
+    const endpoints = [
+      { addresses: ['10.244.0.2'], conditions: { ready: false, serving: true, terminating: true } },
+      { addresses: ['10.244.0.3'], conditions: { ready: false, serving: false, terminating: true } },
+    ];
+    const { route } = routes(slice('web', { ports, endpoints }));
+    assert.deepEqual(route({ host: '10.96.0.7', port: 80 }), { host: '10.244.0.2', port: 8080 });
   });
 
   test('matches no other address', () => {

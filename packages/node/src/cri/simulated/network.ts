@@ -51,13 +51,16 @@ export type NetworkPeer = Omit<HostNetwork, 'connect' | 'request'> & {
 
 export type Transport = 'TCP' | 'UDP' | 'SCTP';
 
+/** Target of a routed connection. A source replaces the address of the client that the target sees. */
+export type RoutedTarget = NetworkTarget & { readonly source?: string };
+
 /** Service addresses and DNS names. */
 export type ServiceRoutes = {
   /** Returns the target of a connection to a virtual address; undefined if the address is unknown. */
   route(
     target: NetworkTarget,
     from: { readonly transport: Transport; readonly clientAddress: string },
-  ): NetworkTarget | 'refuse' | undefined;
+  ): RoutedTarget | 'refuse' | 'drop' | undefined;
   resolve(name: string): readonly string[];
   records(name: string, type: string): readonly string[];
 };
@@ -160,25 +163,35 @@ export function createSimulatedNetwork({ services, outside, filter }: SimulatedN
   const interfaces = new Map<string, Ports>();
   const httpServer = lazyHttpServer();
 
-  function find(target: NetworkTarget, clientAddress: string, transport: Transport = 'TCP'): Listener {
+  /** A listener, and the address of the client that it sees. */
+  type Found = { readonly listener: Listener; readonly source: string };
+
+  function find(
+    target: NetworkTarget,
+    clientAddress: string,
+    transport: Transport = 'TCP',
+    source = clientAddress,
+  ): Found {
     const ports = interfaces.get(target.host);
     // A listener on port 0 receives every port without another listener.
     const found = ports?.get(portKey(target.port, transport)) ?? ports?.get(portKey(0, transport));
     if (!found) {
       const routed = services?.route(target, { transport, clientAddress });
-      if (routed && routed !== 'refuse') return find(routed, clientAddress, transport);
+      if (routed === 'drop') throw new ConnectError('ETIMEDOUT', target);
+      // Policies apply before the source is replaced.
+      if (routed && routed !== 'refuse') return find(routed, clientAddress, transport, routed.source ?? source);
       if (!routed) dropUnlessAllowed(target, clientAddress, transport);
       const dial = ports || routed || transport !== 'TCP' ? undefined : outside?.(target);
-      if (dial) return { connection: (near) => join(near, dial()) };
+      if (dial) return { listener: { connection: (near) => join(near, dial()) }, source };
       throw new ConnectError(
         ports || routed ? 'ECONNREFUSED' : isName(target.host) ? 'ENOTFOUND' : 'EHOSTUNREACH',
         target,
       );
     }
-    if ('host' in found) return find(found, clientAddress, transport);
+    if ('host' in found) return find(found, clientAddress, transport, source);
     dropUnlessAllowed(target, clientAddress, transport);
     if (found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
-    return found;
+    return { listener: found, source };
   }
 
   function dropUnlessAllowed(target: NetworkTarget, source: string, protocol: Transport): void {
@@ -202,10 +215,10 @@ export function createSimulatedNetwork({ services, outside, filter }: SimulatedN
       const isOwn = interfaces.get(loopbackOf(local))?.has(portKey(target.port, transport));
       return { ...target, host: isOwn ? loopbackOf(local) : local };
     };
-    const open = (listener: Listener): Duplex => {
+    const open = ({ listener, source }: Found): Duplex => {
       const [near, far] = duplexPair();
       if (listener.connection) listener.connection(far);
-      else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), address);
+      else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), source);
       else far.destroy();
       return near;
     };
@@ -218,43 +231,45 @@ export function createSimulatedNetwork({ services, outside, filter }: SimulatedN
       resolve: (name) => services?.resolve(name) ?? [],
       records: (name, type) => services?.records(name, type) ?? [],
       async connect(target, { signal, transport = 'TCP' } = {}) {
-        let listener: Listener;
+        let found: Found;
         try {
-          listener = find(locate(target, transport), address, transport);
+          found = find(locate(target, transport), address, transport);
         } catch (error) {
           return waitIfDropped(error, signal);
         }
-        return open(listener);
+        return open(found);
       },
       async request(request, { signal } = {}) {
-        let listener: Listener;
+        let found: Found;
         try {
-          listener = find(locate(request), address);
+          found = find(locate(request), address);
         } catch (error) {
           return waitIfDropped(error, signal);
         }
+        const { listener, source } = found;
         const { maxBodyBytes = defaultMaxBodyBytes } = request;
-        if (!listener.http) return sendRequest(open(listener), request, { maxBodyBytes, ...(signal && { signal }) });
-        const answer = await listener.http(served(request, address));
+        if (!listener.http) return sendRequest(open(found), request, { maxBodyBytes, ...(signal && { signal }) });
+        const answer = await listener.http(served(request, source));
         if (answer === 'hang') return untilAborted(signal);
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
       },
       ask(target, message) {
         try {
-          return find(locate(target, 'UDP'), address, 'UDP').datagram?.(message, address);
+          const { listener, source } = find(locate(target, 'UDP'), address, 'UDP');
+          return listener.datagram?.(message, source);
         } catch (error) {
           if (error instanceof ConnectError && error.code === 'ETIMEDOUT') return undefined;
           throw error;
         }
       },
       async checkHealth(target, { signal } = {}) {
-        let listener: Listener;
+        let found: Found;
         try {
-          listener = find(locate(target), address);
+          found = find(locate(target), address);
         } catch (error) {
           return waitIfDropped(error, signal);
         }
-        const health = listener.health?.(target.service ?? '');
+        const health = found.listener.health?.(target.service ?? '');
         if (health === undefined) throw runtimeError('UNIMPLEMENTED', 'unknown service grpc.health.v1.Health');
         if (health === 'SERVICE_UNKNOWN') throw runtimeError('NOT_FOUND', 'unknown service');
         return health;
