@@ -4,9 +4,17 @@ import { basename, join } from 'node:path';
 import { runTool } from './tool.ts';
 
 /** Parts of packages that containers never read. */
-const unneeded = ['usr/share/doc', 'usr/share/man', 'usr/share/locale', 'usr/share/lintian', 'usr/lib/*/gconv', 'var/lib/dpkg'];
+const unneeded = [
+  'usr/share/doc',
+  'usr/share/man',
+  'usr/share/locale',
+  'usr/share/lintian',
+  'usr/lib/*/gconv',
+  'var/lib/dpkg',
+];
 /** Packages that others depend on only for their installation scripts. */
-const onlyForInstallation = /^(debconf|dpkg|perl-base|init-system-helpers|sysvinit-utils|adduser|passwd|tar|mawk|debianutils)_/;
+const onlyForInstallation =
+  /^(debconf|dpkg|perl-base|init-system-helpers|sysvinit-utils|adduser|passwd|tar|mawk|debianutils)_/;
 
 /** Downloads packages with their dependencies into a cache, and returns the files. */
 export function downloadPackages(packages: readonly string[], cache: string): readonly string[] {
@@ -30,7 +38,8 @@ export function downloadPackages(packages: readonly string[], cache: string): re
 export function unpackPackages(packages: readonly string[], cache: string, folder: string): void {
   const isWanted = (file: string) =>
     packages.some((name) => basename(file).startsWith(`${name}_`)) || !onlyForInstallation.test(basename(file));
-  for (const file of downloadPackages(packages, cache).filter(isWanted)) runTool('dpkg-deb', ['--extract', file, folder]);
+  for (const file of downloadPackages(packages, cache).filter(isWanted))
+    runTool('dpkg-deb', ['--extract', file, folder]);
   for (const pattern of unneeded) {
     for (const path of globSync(join(folder, pattern))) rmSync(path, { recursive: true });
   }

@@ -24,29 +24,38 @@ export function buildOwnProgram(name: string, folder: string, { cache }: GoPlace
 
 /** Builds a package of Kubernetes' module or of a module that it requires, and returns the program's path. */
 export function buildKubernetesProgram(name: string, path: string, places: GoPlaces): string {
-  return prebuiltProgram(name, places) ?? buildOnce(name, places, (module) => {
-    const { Dir } = JSON.parse(
-      runTool('go', ['mod', 'download', '-json', `k8s.io/kubernetes@v${kubernetesVersion}`], { env: environment }),
-    );
-    const staging = `v0${kubernetesVersion.slice(1)}`;
-    // Kubernetes replaces its own modules by folders, which its published module does not contain.
-    const requirements = readFileSync(join(Dir, 'go.mod'), 'utf8')
-      .replace(/^module .*/m, 'module images')
-      .replaceAll(/(k8s\.io\/[a-z-]+) v0\.0\.0$/gm, `$1 ${staging}`)
-      .replaceAll(/^.*=> \.\/staging.*\n/gm, '');
-    writeFileSync(join(module, 'go.mod'), requirements);
-    runTool('go', ['mod', 'edit', `-require=k8s.io/kubernetes@v${kubernetesVersion}`], { cwd: module, env: environment });
-    return path;
-  });
+  return (
+    prebuiltProgram(name, places) ??
+    buildOnce(name, places, (module) => {
+      const { Dir } = JSON.parse(
+        runTool('go', ['mod', 'download', '-json', `k8s.io/kubernetes@v${kubernetesVersion}`], { env: environment }),
+      );
+      const staging = `v0${kubernetesVersion.slice(1)}`;
+      // Kubernetes replaces its own modules by folders, which its published module does not contain.
+      const requirements = readFileSync(join(Dir, 'go.mod'), 'utf8')
+        .replace(/^module .*/m, 'module images')
+        .replaceAll(/(k8s\.io\/[a-z-]+) v0\.0\.0$/gm, `$1 ${staging}`)
+        .replaceAll(/^.*=> \.\/staging.*\n/gm, '');
+      writeFileSync(join(module, 'go.mod'), requirements);
+      runTool('go', ['mod', 'edit', `-require=k8s.io/kubernetes@v${kubernetesVersion}`], {
+        cwd: module,
+        env: environment,
+      });
+      return path;
+    })
+  );
 }
 
 /** Builds the main package of a public module, and returns the program's path. */
 export function buildModule(name: string, path: string, version: string, places: GoPlaces): string {
-  return prebuiltProgram(name, places) ?? buildOnce(name, places, (module) => {
-    writeFileSync(join(module, 'go.mod'), 'module images\n\ngo 1.24.0\n');
-    runTool('go', ['get', `${path}@${version}`], { cwd: module, env: environment });
-    return path;
-  });
+  return (
+    prebuiltProgram(name, places) ??
+    buildOnce(name, places, (module) => {
+      writeFileSync(join(module, 'go.mod'), 'module images\n\ngo 1.24.0\n');
+      runTool('go', ['get', `${path}@${version}`], { cwd: module, env: environment });
+      return path;
+    })
+  );
 }
 
 function prebuiltProgram(name: string, { prebuilt }: GoPlaces): string | undefined {

@@ -56,10 +56,12 @@ function build(recipe: Recipe, store: ImageStore, cache: string): void {
     const root = join(draft, 'root');
     mkdirSync(root);
     if (recipe.packages) fillFromPackages(recipe.packages, cache, root);
-    for (const path of ['dev', 'etc', 'proc', 'sys', ...(recipe.directories ?? [])]) mkdirSync(join(root, path), { recursive: true });
+    for (const path of ['dev', 'etc', 'proc', 'sys', ...(recipe.directories ?? [])])
+      mkdirSync(join(root, path), { recursive: true });
     mkdirSync(join(root, 'tmp'), { recursive: true });
     chmodSync(join(root, 'tmp'), 0o1777);
-    for (const [path, content] of Object.entries(recipe.files ?? {})) place(root, path, (to) => writeFileSync(to, content));
+    for (const [path, content] of Object.entries(recipe.files ?? {}))
+      place(root, path, (to) => writeFileSync(to, content));
     for (const program of recipe.programs ?? []) {
       const built = programOf(program, { cache, ...prebuiltPlace() });
       place(root, program.path, (to) => copyFileSync(built, to));

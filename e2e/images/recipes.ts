@@ -92,10 +92,7 @@ const httpd = {
 
 const agnhost = {
   packages: [...shell, 'bash', 'bind9-dnsutils', 'curl', 'iperf', 'iproute2', 'netcat-openbsd'],
-  programs: [
-    agnhostProgram,
-    { module: 'github.com/coredns/coredns', version: 'v1.12.1', path: 'coredns' },
-  ],
+  programs: [agnhostProgram, { module: 'github.com/coredns/coredns', version: 'v1.12.1', path: 'coredns' }],
   kubernetesFiles: {
     'localhost.crt': `${images}/agnhost/porter/localhost.crt`,
     'localhost.key': `${images}/agnhost/porter/localhost.key`,
@@ -124,12 +121,24 @@ const pet = (name: string): Recipe => ({
 export const basicImages = ['registry.k8s.io/pause:3.10', library('busybox:latest'), library('nginx:latest')] as const;
 
 export const recipes: readonly Recipe[] = [
-  { names: ['registry.k8s.io/pause:3.10'], programs: [{ own: 'pause', path: 'pause' }], config: { Entrypoint: ['/pause'], User: '65535:65535' } },
+  {
+    names: ['registry.k8s.io/pause:3.10'],
+    programs: [{ own: 'pause', path: 'pause' }],
+    config: { Entrypoint: ['/pause'], User: '65535:65535' },
+  },
   { ...busybox, names: [library('busybox:latest'), library('busybox:1.36'), e2e('busybox:1.36.1-1')] },
-  { ...busybox, names: [library('busybox:1.32'), e2e('busybox:1.29-4')], config: { ...busybox.config, ...version('1.32') } },
+  {
+    ...busybox,
+    names: [library('busybox:1.32'), e2e('busybox:1.29-4')],
+    config: { ...busybox.config, ...version('1.32') },
+  },
   { ...nginx, names: [library('nginx:latest'), library('nginx:1.14.2'), e2e('nginx:1.14-4')] },
   { ...nginx, names: [e2e('nginx:1.15-4'), library('nginx:1.15')], config: { ...nginx.config, ...version('1.15') } },
-  { ...nginx, names: [library('nginx:alpine'), library('nginx:mainline-alpine')], config: { ...nginx.config, ...version('alpine') } },
+  {
+    ...nginx,
+    names: [library('nginx:alpine'), library('nginx:mainline-alpine')],
+    config: { ...nginx.config, ...version('alpine') },
+  },
   { ...httpd, names: [e2e('httpd:2.4.38-4'), library('httpd:latest')] },
   { ...httpd, names: [e2e('httpd:2.4.39-4')], config: { ...httpd.config, ...version('2.4.39') } },
   { ...agnhost, names: [e2e('agnhost:2.53')] },
@@ -143,7 +152,12 @@ export const recipes: readonly Recipe[] = [
     config: { Cmd: ['nnp'] },
   },
   { ...busybox, names: [e2e('nonroot:1.4')], config: { ...busybox.config, User: '1234' } },
-  { names: [e2e('jessie-dnsutils:1.7')], packages: [...shell, 'bash', 'bind9-dnsutils'], files: accounts, config: { Cmd: ['bash'] } },
+  {
+    names: [e2e('jessie-dnsutils:1.7')],
+    packages: [...shell, 'bash', 'bind9-dnsutils'],
+    files: accounts,
+    config: { Cmd: ['bash'] },
+  },
   { names: [e2e('ipc-utils:1.3')], packages: [...shell, 'util-linux'], files: accounts, config: { Cmd: ['sh'] } },
   { names: [e2e('perl:5.26')], packages: [...shell, 'perl'], files: accounts, config: { Cmd: ['perl', '-de0'] } },
   {

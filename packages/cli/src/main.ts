@@ -5,6 +5,7 @@ import type { ClusterOptions } from './cluster-command.ts';
 import { daemonFlags } from './daemon-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
+import { defaultSandboxImage } from './machine/runtime-choice.ts';
 import { managerFlags } from './manager-flags.ts';
 import { type Prepared, prepare } from './prepare.ts';
 
@@ -60,7 +61,14 @@ async function serve<Options extends ClusterOptions>(
 
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
-  .option('--nodes <count>', 'number of simulated nodes; 0 if other kubelets provide the nodes', '3')
+  .option(
+    '--runtime <name>',
+    'container runtime of this machine as a real node: containerd (found, or started), own-containerd, crio, or unix:///…',
+    'simulated',
+  )
+  .option('--nodes <count>', 'number of simulated nodes (default: 3, or 0 with a real node)')
+  .option('--sandbox-image <name>', 'image of Pod sandboxes, for a containerd that is started', defaultSandboxImage)
+  .option('--registry-mirror <url>', 'registry that mirrors all others, for a containerd that is started')
   .option('--without <component...>', `components to leave out: ${componentNames.join(', ')}`)
   .option('--feature-gates <gates>', 'feature gates of kruise-manager and the nodes: Name=true,EventedPLEG=false')
   .action((options) => serve(options, async () => (await import('./commands/up.ts')).up));
@@ -175,6 +183,24 @@ program
   .action(async (target, options) => {
     const { planCommand } = await import('./commands/rollout.ts');
     process.exitCode = await planCommand(target, options);
+  });
+
+const image = program.command('image').description("Manage the images of this machine's real node.");
+image
+  .command('load <files...>')
+  .description('Import image archives (docker save, OCI) into the container runtime of the node.')
+  .option('--data <dir>', 'data directory of the cluster or of the joined node')
+  .action(async (files, options) => {
+    const { loadImages } = await import('./commands/image.ts');
+    process.exitCode = await loadImages(files, options);
+  });
+image
+  .command('list')
+  .description('List the images of the container runtime of the node.')
+  .option('--data <dir>', 'data directory of the cluster or of the joined node')
+  .action(async (options) => {
+    const { listImages } = await import('./commands/image.ts');
+    process.exitCode = await listImages(options);
   });
 
 const node = program.command('node').description('Manage the simulated nodes of a running cluster.');

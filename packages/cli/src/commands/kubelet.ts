@@ -8,15 +8,12 @@ import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { clusterGates } from '@kruise/cluster/feature-gates';
-import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
-import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import type { KeyPair } from '@kruise/machinery/x509/certificate';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
-import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/eviction/log-rotation';
+import { defaultLogLimits, type LogLimits } from '@kruise/node/kubelet/eviction/log-rotation';
 import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
 import {
-  type CertificateStore,
-  isValid,
   nodeClientCertificateSpec,
   nodeServingCertificateSpec,
   requestCertificate,
@@ -28,13 +25,14 @@ import {
   machineCapacity,
   machineDns,
   machineInfo,
-  machineObservations,
 } from '@kruise/node/kubelet/node/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
+import { type MachineNode, startMachineNode } from '@kruise/node/machine-node';
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
+import { loadOrCreate, pairStore, selfSignedCertificate } from '../machine/certificate-files.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
@@ -55,8 +53,8 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const port = Number(flags.port);
-  const machine = await machineOf(flags, address, log, signal);
-  const running = createKubelet(
+  const { kubelet: running, runtime } = await startKubelet(
+    flags,
     {
       client,
       clock: systemClock,
@@ -64,14 +62,13 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       log,
       metrics,
       nodeName,
-      addresses: [address],
+      address,
       port,
       gates: gates.kubelet,
       labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
       taints: parseTaints(flags.registerWithTaints ?? ''),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
       ...limitsOf(flags),
-      ...machine,
     },
     signal,
   );
@@ -80,7 +77,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
         {
           kubeconfig: flags.daemonKubeconfig,
           nodeName,
-          runtimes: [machine.runtime],
+          runtimes: [runtime],
           log,
           gates: gates.kruise,
         },
@@ -174,87 +171,43 @@ function kubeconfigFor(bootstrap: string, file: string): string {
   });
 }
 
-/** Returns the stored certificate if it is still valid, otherwise stores a new one. */
-async function loadOrCreate(store: CertificateStore, make: () => Promise<KeyPair>): Promise<KeyPair> {
-  const kept = store.read();
-  if (kept && isValid(kept.certificate, systemClock.now())) return kept;
-  const made = await make();
-  store.write(made);
-  return made;
-}
-
-/** Returns the stored self-signed serving certificate, or creates it. */
-function selfSignedCertificate(store: CertificateStore, nodeName: string, address: string): KeyPair {
-  const kept = store.read();
-  if (kept && isValid(kept.certificate, systemClock.now())) return kept;
-  const nowMs = systemClock.now();
-  const authority = createCertificateAuthority(`${nodeName}-ca@${Math.floor(nowMs / 1000)}`, nowMs);
-  const made = authority.issue({
-    subject: { commonName: nodeName },
-    usages: ['server auth'],
-    hosts: [nodeName, address],
-    nowMs,
-  });
-  store.write(made);
-  return made;
-}
-
-/** Stores a certificate and its key in one file or in two files. */
-function pairStore(certificateFile: string, keyFile: string): CertificateStore {
-  return {
-    read() {
-      if (!existsSync(certificateFile) || !existsSync(keyFile)) return undefined;
-      const certificate = block(readFileSync(certificateFile, 'utf8'), 'CERTIFICATE');
-      const key = block(readFileSync(keyFile, 'utf8'), '[A-Z ]*PRIVATE KEY');
-      return certificate && key ? { certificate, key } : undefined;
-    },
-    write({ certificate, key }) {
-      const isOne = certificateFile === keyFile;
-      writeFileSync(certificateFile, isOne ? certificate + key : certificate, { mode: 0o600 });
-      if (!isOne) writeFileSync(keyFile, key, { mode: 0o600 });
-    },
-  };
-}
-
-function block(text: string, label: string): string | undefined {
-  return new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----\\n?`).exec(text)?.[0];
-}
-
-/** Returns the container runtime and the machine's capacity, info and settings. */
-async function machineOf(
+/** Starts the kubelet with a CRI runtime, or with simulated containers on the capacity of this machine. */
+async function startKubelet(
   flags: KubeletFlags,
-  address: string,
-  log: Log,
+  options: Omit<KubeletOptions, 'runtime' | 'addresses'> & { readonly address: string },
   signal: AbortSignal,
-): Promise<Pick<KubeletOptions, 'runtime' | 'capacity' | 'info' | 'settings' | 'supplies'>> {
+): Promise<MachineNode> {
   const { containerRuntimeEndpoint: endpoint, rootDir: rootDirectory } = flags;
+  const { address, ...rest } = options;
+  const maxPods = Number(flags.maxPods);
   const settings = {
     rootDirectory,
     clusterDns: flags.clusterDns.split(','),
     clusterDomain: flags.clusterDomain,
-    hostDns: machineDns(),
-    hasUnifiedCgroups: hasUnifiedCgroups(),
+    podLogsDirectory: flags.podLogsDir,
+    ...(flags.cgroupRoot === undefined ? {} : { cgroupRoot: flags.cgroupRoot }),
   };
-  const capacity = await machineCapacity(rootDirectory, Number(flags.maxPods));
-  const common = { capacity, info: machineInfo() };
-  if (endpoint === 'simulated') {
-    const runtime: NodeRuntime = createSimulatedRuntime({
-      clock: systemClock,
-      random: systemRandom,
-      nodeAddress: address,
-    });
-    return { ...common, settings, runtime };
+  if (endpoint !== 'simulated') {
+    const logLimits = logLimitsOf(flags);
+    return startMachineNode({ ...rest, endpoint, address, maxPods, logLimits, settings }, signal);
   }
-  const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal });
-  await requireRuntime(runtime, endpoint);
-  startLogRotation({ runtime, files: runtime.files, clock: systemClock, log }, logLimitsOf(flags), signal);
-  const { linux } = await runtime.runtimeConfig({}).catch(() => ({ linux: undefined }));
-  return {
-    ...common,
-    runtime,
-    settings: { ...settings, ...(linux ? { cgroupDriver: linux.cgroupDriver } : {}) },
-    supplies: () => machineObservations(rootDirectory),
-  };
+  const runtime: NodeRuntime = createSimulatedRuntime({
+    clock: systemClock,
+    random: systemRandom,
+    nodeAddress: address,
+  });
+  const kubelet = createKubelet(
+    {
+      ...rest,
+      runtime,
+      addresses: [address],
+      capacity: await machineCapacity(rootDirectory, maxPods),
+      info: machineInfo(),
+      settings: { ...settings, hostDns: machineDns(), hasUnifiedCgroups: hasUnifiedCgroups() },
+    },
+    signal,
+  );
+  return { kubelet, runtime };
 }
 
 function logLimitsOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletFlags): LogLimits {
