@@ -172,7 +172,7 @@ export async function runCluster(
   await rest?.stop();
   await server.close();
   rmSync(directory.running, { force: true });
-  steps.print('Stopped.');
+  steps.print(isRealNode(options) ? 'Stopped. Containers keep running: kruise down removes them.' : 'Stopped.');
   return 0;
 }
 

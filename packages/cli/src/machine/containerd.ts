@@ -80,6 +80,16 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   return { socket, cniConfiguration, stop: () => stopProcess(pid, pidFile) };
 }
 
+/** Starts a containerd again as it was configured, to remove its containers. */
+export async function restartContainerd(directory: string): Promise<Containerd> {
+  const socket = containerdSocket(directory);
+  const pidFile = join(directory, 'containerd.pid');
+  const logFile = join(directory, 'containerd.log');
+  const pid = runningPid(pidFile) ?? launch(join(directory, 'config.toml'), logFile, pidFile);
+  await waitForSocket(socket, pid, logFile);
+  return { socket, cniConfiguration: join(directory, 'cni'), stop: () => stopProcess(pid, pidFile) };
+}
+
 /** Reports whether a process with this `/proc/self/status` may lower OOM scores. */
 export function mayLowerOomScores(status: string): boolean {
   const [, mask = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(status) ?? [];

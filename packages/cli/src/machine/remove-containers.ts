@@ -1,0 +1,70 @@
+/** Removal of what a real node leaves on its machine: containers, mounts, cgroups and the bridge of the Pod network. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import { cgroupMounts, removeCgroup } from '@kruise/node/kubelet/node/pod-cgroups';
+import { systemClock } from '@kruise/values/system';
+import { restartContainerd } from './containerd.ts';
+import {
+  type MachineNodeDirectory,
+  machineNodeDirectory,
+  readRuntimeRecord,
+  removeRuntimeRecord,
+} from './directory.ts';
+import { podBridge } from './pod-network.ts';
+
+/** Removes the containers of the stopped node of a data directory. Returns their number; undefined without a node. */
+export async function removeContainers(data: string): Promise<number | undefined> {
+  const record = readRuntimeRecord(data);
+  if (!record) return undefined;
+  const directory = machineNodeDirectory(data);
+  const containerd = record.isOwn ? await restartContainerd(directory.containerd) : undefined;
+  const isOwned = record.isOwn ? () => true : podsOf(directory);
+  const removed = await removeSandboxes(record.endpoint, isOwned).finally(() => containerd?.stop());
+  unmountBelow(directory.path);
+  const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
+  for (const mount of mounts) await removeCgroup(join(mount, directory.cgroupRoot));
+  // The interfaces of Pods disappear with them, but the bridge remains.
+  if (record.isOwn) spawnSync('ip', ['link', 'delete', podBridge], { stdio: 'ignore' });
+  removeRuntimeRecord(data);
+  return removed;
+}
+
+/** Returns whether a Pod belongs to a node, by the directories of its kubelet. */
+function podsOf({ kubelet }: MachineNodeDirectory): (uid: string) => boolean {
+  const pods = join(kubelet, 'pods');
+  const uids = new Set(existsSync(pods) ? readdirSync(pods) : []);
+  return (uid) => uids.has(uid);
+}
+
+async function removeSandboxes(endpoint: string, isOwned: (uid: string) => boolean): Promise<number> {
+  const connection = new AbortController();
+  try {
+    const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal: connection.signal });
+    const { items } = await runtime.listPodSandbox({});
+    const owned = items.filter(({ metadata }) => isOwned(metadata.uid));
+    await Promise.all(
+      owned.map(async ({ id: podSandboxId }) => {
+        await runtime.stopPodSandbox({ podSandboxId });
+        await runtime.removePodSandbox({ podSandboxId });
+      }),
+    );
+    return owned.length;
+  } finally {
+    connection.abort();
+  }
+}
+
+function unmountBelow(path: string): void {
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) =>
+      (line.split(' ')[4] ?? '').replaceAll(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))),
+    )
+    .filter((point) => point.startsWith(`${path}/`));
+  for (const point of points.toReversed()) {
+    const { status, stderr } = spawnSync('umount', ['--no-canonicalize', point], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`could not unmount ${point}: ${stderr.trim()}`);
+  }
+}
