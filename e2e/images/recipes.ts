@@ -126,7 +126,9 @@ export const recipes: readonly Recipe[] = [
     programs: [{ own: 'pause', path: 'pause' }],
     config: { Entrypoint: ['/pause'], User: '65535:65535' },
   },
-  { ...busybox, names: [library('busybox:latest'), library('busybox:1.36'), e2e('busybox:1.36.1-1')] },
+  { ...busybox, names: [library('busybox:latest'), library('busybox:1.36')] },
+  // Debian's BusyBox shell drops environment variables whose names are no identifiers, which upstream's keeps.
+  { ...busybox, names: [e2e('busybox:1.36.1-1')], packages: [...shell, 'bash'], links: { 'bin/sh': 'bash' } },
   {
     ...busybox,
     names: [library('busybox:1.32'), e2e('busybox:1.29-4')],

@@ -29,6 +29,7 @@ oom_score = 0
   sandbox_image = ${text(settings.sandboxImage)}
   restrict_oom_score_adj = ${settings.restrictsOomScores}
   disable_apparmor = ${!settings.hasAppArmor}
+  netns_mounts_under_state_dir = true
   enable_unprivileged_ports = true
   enable_unprivileged_icmp = true
   [plugins."io.containerd.grpc.v1.cri".cni]

@@ -1,16 +1,20 @@
 /** A containerd that belongs to one data directory. It is stopped with the node; its containers keep running. */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GrpcError } from '@kruise/client/grpc/status';
+import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import { systemClock } from '@kruise/values/system';
 import { isAlive, processStartTime, writeFileAtomically } from '../data-directory.ts';
 import { containerdConfiguration, mirrorConfiguration } from './containerd-config.ts';
 
 export type ContainerdOptions = {
   /** Directory of everything that this containerd stores. */
   readonly directory: string;
+  /** Directory of what must not survive a reboot. */
+  readonly run: string;
   readonly cniBinaries: string;
   readonly sandboxImage: string;
   /** URL of a registry that mirrors all others. */
@@ -32,22 +36,17 @@ const sysResource = 24n;
 /** Longest path of a socket. */
 const maxSocketPath = 100;
 
-/** Returns the socket of a directory, which is elsewhere if its path would be too long. */
-export function containerdSocket(directory: string): string {
+/** Returns the socket in a directory, or elsewhere if its path would be too long. */
+function socketOf({ directory, run }: Pick<ContainerdOptions, 'directory' | 'run'>): string {
   const usual = join(directory, 'containerd.sock');
-  return usual.length <= maxSocketPath ? usual : join(runDirectory(directory), 'containerd.sock');
-}
-
-/** Returns the directory for what must not survive a reboot. */
-function runDirectory(directory: string): string {
-  return join('/run/kruise', createHash('sha256').update(directory).digest('hex').slice(0, 12));
+  return usual.length <= maxSocketPath ? usual : join(run, 'containerd.sock');
 }
 
 /** Starts containerd, or returns the one that still runs because the previous process of the node was killed. */
 export async function startContainerd(options: ContainerdOptions): Promise<Containerd> {
-  const { directory, cniBinaries, sandboxImage, registryMirror } = options;
-  const socket = containerdSocket(directory);
-  const state = join(runDirectory(directory), 'state');
+  const { directory, run, cniBinaries, sandboxImage, registryMirror } = options;
+  const socket = socketOf(options);
+  const state = join(run, 'state');
   const cniConfiguration = join(directory, 'cni');
   const registries = join(directory, 'certs.d');
   for (const each of [join(directory, 'root'), state, cniConfiguration, registries])
@@ -81,8 +80,9 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
 }
 
 /** Starts a containerd again as it was configured, to remove its containers. */
-export async function restartContainerd(directory: string): Promise<Containerd> {
-  const socket = containerdSocket(directory);
+export async function restartContainerd(options: Pick<ContainerdOptions, 'directory' | 'run'>): Promise<Containerd> {
+  const { directory } = options;
+  const socket = socketOf(options);
   const pidFile = join(directory, 'containerd.pid');
   const logFile = join(directory, 'containerd.log');
   const pid = runningPid(pidFile) ?? launch(join(directory, 'config.toml'), logFile, pidFile);
@@ -117,14 +117,32 @@ function launch(configuration: string, logFile: string, pidFile: string): number
   return pid;
 }
 
+/** Waits until the CRI answers: containerd listens earlier, while it still loads the containers that are running. */
 async function waitForSocket(socket: string, pid: number, logFile: string): Promise<void> {
   const deadline = performance.now() + startTimeoutMs;
-  while (!(await accepts(socket))) {
+  while (!(await accepts(socket)) || !(await answers(socket))) {
     if (!isAlive(pid) || performance.now() > deadline) {
       const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-10);
       throw new Error(`containerd did not start. Last lines of ${logFile}:\n${lines.join('\n')}`);
     }
     await sleep(20);
+  }
+}
+
+/** Reports whether a runtime answers on a socket. */
+async function answers(socket: string): Promise<boolean> {
+  const connection = new AbortController();
+  try {
+    const endpoint = `unix://${socket}`;
+    const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal: connection.signal });
+    await runtime.version({ version: '0.1.0' });
+    await runtime.listPodSandbox({});
+    return true;
+  } catch (error) {
+    if (error instanceof GrpcError) return false;
+    throw error;
+  } finally {
+    connection.abort();
   }
 }
 

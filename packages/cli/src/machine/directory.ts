@@ -15,6 +15,8 @@ export type MachineNodeDirectory = {
   /** Addresses that the Pod network has allocated. */
   readonly addresses: string;
   readonly record: string;
+  /** Directory of what must not survive a reboot. */
+  readonly run: string;
   /** Parent of the cgroups of this node's Pods. */
   readonly cgroupRoot: string;
 };
@@ -22,6 +24,7 @@ export type MachineNodeDirectory = {
 /** Returns the paths of the node in a data directory. */
 export function machineNodeDirectory(data: string): MachineNodeDirectory {
   const path = join(data, 'node');
+  const unique = createHash('sha256').update(path).digest('hex').slice(0, 8);
   return {
     path,
     kubelet: join(path, 'kubelet'),
@@ -31,7 +34,8 @@ export function machineNodeDirectory(data: string): MachineNodeDirectory {
     containerd: join(path, 'containerd'),
     addresses: join(path, 'addresses'),
     record: join(path, 'runtime.json'),
-    cgroupRoot: `/kruise-${createHash('sha256').update(path).digest('hex').slice(0, 8)}`,
+    run: join('/run/kruise', unique),
+    cgroupRoot: `/kruise-${unique}`,
   };
 }
 
@@ -40,6 +44,8 @@ export type RuntimeRecord = {
   readonly endpoint: string;
   /** True if the runtime was started for this node. */
   readonly isOwn: boolean;
+  readonly cgroupRoot: string;
+  readonly run: string;
 };
 
 export function readRuntimeRecord(data: string): RuntimeRecord | undefined {
@@ -47,10 +53,10 @@ export function readRuntimeRecord(data: string): RuntimeRecord | undefined {
   return existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')) : undefined;
 }
 
-export function writeRuntimeRecord(data: string, record: RuntimeRecord): void {
-  const { path, record: file } = machineNodeDirectory(data);
+export function writeRuntimeRecord(data: string, record: Omit<RuntimeRecord, 'cgroupRoot' | 'run'>): void {
+  const { path, record: file, cgroupRoot, run } = machineNodeDirectory(data);
   mkdirSync(path, { recursive: true, mode: 0o711 });
-  writeFileAtomically(file, JSON.stringify(record));
+  writeFileAtomically(file, JSON.stringify({ ...record, cgroupRoot, run } satisfies RuntimeRecord));
 }
 
 export function removeRuntimeRecord(data: string): void {

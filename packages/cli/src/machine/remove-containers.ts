@@ -1,6 +1,6 @@
 /** Removal of what a real node leaves on its machine: containers, mounts, cgroups and the bridge of the Pod network. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { cgroupMounts, removeCgroup } from '@kruise/node/kubelet/node/pod-cgroups';
@@ -19,10 +19,13 @@ export async function removeContainers(data: string): Promise<number | undefined
   const record = readRuntimeRecord(data);
   if (!record) return undefined;
   const directory = machineNodeDirectory(data);
-  const containerd = record.isOwn ? await restartContainerd(directory.containerd) : undefined;
+  const containerd = record.isOwn
+    ? await restartContainerd({ directory: directory.containerd, run: directory.run })
+    : undefined;
   const isOwned = record.isOwn ? () => true : podsOf(directory);
   const removed = await removeSandboxes(record.endpoint, isOwned).finally(() => containerd?.stop());
-  unmountBelow(directory.path);
+  for (const path of [directory.path, directory.run]) unmountBelow(path);
+  if (record.isOwn) rmSync(directory.run, { recursive: true, force: true });
   const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
   for (const mount of mounts) await removeCgroup(join(mount, directory.cgroupRoot));
   // The interfaces of Pods disappear with them, but the bridge remains.

@@ -67,8 +67,10 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<MachineR
     const name = choice.kind === 'socket' ? choice.name : 'containerd';
     throw new Error(`the runtime ${name} does not answer: start its service first (systemctl start ${name})`);
   }
+  const { containerd: own, run } = machineNodeDirectory(directory);
   const containerd = await startContainerd({
-    directory: machineNodeDirectory(directory).containerd,
+    directory: own,
+    run,
     cniBinaries,
     sandboxImage: options.sandboxImage,
     ...(options.registryMirror === undefined ? {} : { registryMirror: options.registryMirror }),
