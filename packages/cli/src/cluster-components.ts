@@ -16,6 +16,7 @@ import { systemClock } from '@kruise/values/system';
 import type { ClusterParts, RunningComponents } from './cluster-command.ts';
 import { type ComponentEndpoints, componentEndpoints } from './component-endpoints.ts';
 import { controlSocket, handleNodeRequest, type ProcessState, serveControl } from './control.ts';
+import { clusterRanges, serviceRanges } from './machine/cluster-network.ts';
 import type { MachineSettings } from './machine/cluster-node.ts';
 import { loadPersistedNodes, type PersistedNodes } from './persisted-nodes.ts';
 import { localHost } from './server-address.ts';
@@ -33,13 +34,10 @@ export type Plan = {
   readonly machine?: MachineSettings;
 };
 
-/** A /24 for each of up to 4,096 nodes. */
-const clusterRanges = ['10.240.0.0/12'];
-
 /** Opens the container runtime of this machine. The code is loaded only for clusters with a real node. */
-async function openMachine(settings: MachineSettings, parts: ClusterParts, ranges: readonly string[]) {
+async function openMachine(settings: MachineSettings, parts: ClusterParts) {
   const { openClusterNode } = await import('./machine/cluster-node.ts');
-  return parts.steps.step('Container runtime', () => openClusterNode(settings, parts, ranges));
+  return parts.steps.step('Container runtime', () => openClusterNode(settings, parts));
 }
 
 /** Starts the components that turn an API server into a cluster: Kruise's CRDs, the controllers and the nodes. */
@@ -58,7 +56,7 @@ export async function startClusterComponents(
     tls: pki.server,
   });
   const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
-  const machine = plan.machine && (await openMachine(plan.machine, parts, clusterRanges));
+  const machine = plan.machine && (await openMachine(plan.machine, parts));
   const components = await startComponents({
     core: server.core,
     log: jsonLog(systemClock.now, (line) => logFile.write(line)),
@@ -79,7 +77,7 @@ export async function startClusterComponents(
       signer: pki.ca,
       serviceAccountKey: await pki.serviceAccountKey,
       clusterRanges,
-      serviceRanges: ['10.96.0.0/16'],
+      serviceRanges,
       // With etcd, other API servers may exist. They must observe the deletion first.
       ...(plan.isShared ? {} : { namespaceDeletionDelaySeconds: 0 }),
     },

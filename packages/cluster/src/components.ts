@@ -179,6 +179,8 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
           ...(metrics ? { metrics } : {}),
           client: clientOf(core, component('system:kube-controller-manager')),
           settings,
+          // Bootstrap tokens, with which other machines join.
+          controllers: ['*', 'bootstrap-signer-controller', 'token-cleaner-controller'],
         };
         runElected('controller-manager', () => runControllerManager(parts, stopping.signal));
       }

@@ -1,20 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type ClusterConnection, connect } from '@kruise/client/connect';
 import { serveHealth } from '@kruise/client/health';
-import { loadKubeconfig } from '@kruise/client/kubeconfig';
-import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
-import { jsonLog, type Log } from '@kruise/client/log';
+import { jsonLog } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { clusterGates } from '@kruise/cluster/feature-gates';
-import type { KeyPair } from '@kruise/machinery/x509/certificate';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
 import { defaultLogLimits, type LogLimits } from '@kruise/node/kubelet/eviction/log-rotation';
 import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
 import {
-  nodeClientCertificateSpec,
   nodeServingCertificateSpec,
   requestCertificate,
   rotateCertificates,
@@ -33,6 +28,7 @@ import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kr
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
 import { loadOrCreate, pairStore, selfSignedCertificate } from '../machine/certificate-files.ts';
+import { connectAsNode } from '../machine/node-client.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
@@ -49,7 +45,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   mkdirSync(certificates, { recursive: true, mode: 0o700 });
   const address = flags.nodeIp ?? machineAddress() ?? '127.0.0.1';
 
-  const { client, close } = await connectAsNode({ flags, nodeName, certificates, log }, signal);
+  const { client, close } = await connectAsNode({ ...flags, nodeName, certificates, log }, signal);
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const port = Number(flags.port);
@@ -118,57 +114,6 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   await health?.close();
   close();
   return 0;
-}
-
-type ConnectOptions = {
-  readonly flags: KubeletFlags;
-  readonly nodeName: string;
-  readonly certificates: string;
-  readonly log: Log;
-};
-
-/**
- * Connects to the API server as the node: with a kubeconfig, or with a client certificate that is requested first and
- * rotated from then on.
- */
-async function connectAsNode(
-  { flags, nodeName, certificates, log }: ConnectOptions,
-  signal: AbortSignal,
-): Promise<Pick<ClusterConnection, 'client' | 'close'>> {
-  const userAgent = 'kubelet/v1.33';
-  if (flags.bootstrapKubeconfig === undefined) {
-    return connect(systemClock, { userAgent, ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }) });
-  }
-  const file = join(certificates, 'kubelet-client-current.pem');
-  const store = pairStore(file, file);
-  const context = { clock: systemClock, random: systemRandom, log };
-  const bootstrap = connect(systemClock, { userAgent, path: flags.bootstrapKubeconfig });
-  const wish = nodeClientCertificateSpec(nodeName);
-  let current = await loadOrCreate(store, () => requestCertificate(bootstrap.client, context, wish, signal));
-  const client = bootstrap.as({ current: () => ({ certificate: current }) }, { userAgent });
-  if (flags.kubeconfig !== undefined && !existsSync(flags.kubeconfig)) {
-    writeFileSync(flags.kubeconfig, kubeconfigFor(flags.bootstrapKubeconfig, file), { mode: 0o600 });
-  }
-  const onChange = (pair: KeyPair) => {
-    current = pair;
-    log.info({ node: nodeName }, 'client certificate rotated');
-  };
-  void rotateCertificates(context, { client, certificateSpec: () => wish, store, onChange }, signal);
-  return { client, close: bootstrap.close };
-}
-
-/** Returns a kubeconfig with the cluster of the bootstrap kubeconfig and the client certificate in a file. */
-function kubeconfigFor(bootstrap: string, file: string): string {
-  const [cluster] = loadKubeconfig({ path: bootstrap }).clusters.values();
-  const name = 'default-cluster';
-  return formatKubeconfig({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster: cluster ?? {} }],
-    contexts: [{ name: 'default-context', context: { cluster: name, user: 'default-auth' } }],
-    users: [{ name: 'default-auth', user: { 'client-certificate': file, 'client-key': file } }],
-    'current-context': 'default-context',
-  });
 }
 
 /** Starts the kubelet with a CRI runtime, or with simulated containers on the capacity of this machine. */

@@ -5,6 +5,7 @@ import type { Machine, MachineParts } from '@kruise/cluster/components';
 import { machineAddress } from '@kruise/node/kubelet/node/machine';
 import { sharedSources } from '@kruise/node/kubelet/pods/sources';
 import type { ClusterParts } from '../cluster-command.ts';
+import { clusterDns, clusterDomain, clusterRanges } from './cluster-network.ts';
 import { machineNodeDirectory } from './directory.ts';
 import { runNode } from './node.ts';
 import { openRuntime } from './runtime.ts';
@@ -28,7 +29,6 @@ export type ClusterNode = {
 export async function openClusterNode(
   settings: MachineSettings,
   { directory, pki, address: server, nodeDirectory }: ClusterParts,
-  clusterRanges: readonly string[],
 ): Promise<ClusterNode> {
   const address = nodeAddress(server.advertised);
   mkdirSync(machineNodeDirectory(directory.path).path, { recursive: true, mode: 0o711 });
@@ -50,13 +50,13 @@ export async function openClusterNode(
           client,
           serviceClient: parts.reader,
           name,
+          network: { clusterRanges, clusterDns, clusterDomain },
           address,
           runtime,
           sources: sharedSources(parts.caches, until).of(name, until),
           serving: { ...serving, clientAuthority: pki.ca.certificate },
           data: directory.path,
           gates: parts.gates.kubelet,
-          clusterRanges,
         },
         until,
       );

@@ -15,7 +15,7 @@ import { type MachineNode, startMachineNode } from '@kruise/node/machine-node';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { machineNodeDirectory } from './directory.ts';
-import { runNodeServices } from './node-services.ts';
+import { type NodeServiceOptions, runNodeServices } from './node-services.ts';
 import { writePodNetwork } from './pod-network.ts';
 import type { MachineRuntime } from './runtime.ts';
 
@@ -35,8 +35,7 @@ export type NodeParts = {
   readonly serving: Pick<ListenOptions, 'certificate' | 'key' | 'clientAuthority'>;
   /** Data directory of the node. */
   readonly data: string;
-  /** CIDR ranges of Pod IPs of the whole cluster. */
-  readonly clusterRanges: readonly string[];
+  readonly network: Pick<NodeServiceOptions, 'clusterRanges' | 'clusterDns' | 'clusterDomain'>;
 } & Pick<KubeletOptions, 'gates' | 'labels' | 'taints'>;
 
 export type RunningNode = MachineNode & {
@@ -49,8 +48,6 @@ export type RunningNode = MachineNode & {
 
 const kubeletPort = 10250;
 const maxPods = 110;
-const clusterDns = ['10.96.0.10'];
-const clusterDomain = 'cluster.local';
 const defaultMtu = 1500;
 
 /** Runs a real node until the signal is aborted. Containers keep running. */
@@ -102,8 +99,8 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
         podLogsDirectory: directory.podLogs,
         containerLogsDirectory: directory.containerLogs,
         cgroupRoot: directory.cgroupRoot,
-        clusterDns,
-        clusterDomain,
+        clusterDns: parts.network.clusterDns,
+        clusterDomain: parts.network.clusterDomain,
       },
       ...(parts.gates ? { gates: parts.gates } : {}),
       ...(parts.labels ? { labels: parts.labels } : {}),
@@ -122,9 +119,7 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
       random,
       log,
       metrics,
-      clusterRanges: parts.clusterRanges,
-      clusterDns,
-      clusterDomain,
+      ...parts.network,
     },
     signal,
   );
