@@ -64,7 +64,10 @@ export type DiscoveryProof = {
 };
 
 /** Verifies the `cluster-info` ConfigMap, which came over an unverified connection. */
-export function verifyClusterInfo({ data = {} }: ConfigMap, { token, hashes }: DiscoveryProof): DiscoveredCluster {
+export function verifyClusterInfo(
+  { data = {} }: Pick<ConfigMap, 'data'>,
+  { token, hashes }: DiscoveryProof,
+): DiscoveredCluster {
   const { kubeconfig: content = '' } = data;
   const signature = data[`jws-kubeconfig-${token.id}`];
   if (signature === undefined)
