@@ -1,6 +1,6 @@
 /** Files of the real node of this machine, below the data directory of its cluster. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../data-directory.ts';
 
@@ -44,6 +44,8 @@ export type RuntimeRecord = {
   readonly endpoint: string;
   /** True if the runtime was started for this node. */
   readonly isOwn: boolean;
+  /** Directory of CNI configurations that the runtime watches. */
+  readonly cniConfiguration: string;
   readonly cgroupRoot: string;
   readonly run: string;
 };
@@ -61,4 +63,11 @@ export function writeRuntimeRecord(data: string, record: Omit<RuntimeRecord, 'cg
 
 export function removeRuntimeRecord(data: string): void {
   rmSync(machineNodeDirectory(data).record, { force: true });
+}
+
+/** Returns whether a Pod belongs to a node, by the directories of its kubelet. */
+export function podsOfNode({ kubelet }: MachineNodeDirectory): (uid: string) => boolean {
+  const pods = join(kubelet, 'pods');
+  const uids = new Set(existsSync(pods) ? readdirSync(pods) : []);
+  return (uid) => uids.has(uid);
 }

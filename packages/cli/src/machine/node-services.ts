@@ -26,6 +26,8 @@ export type NodeServiceOptions = {
   /** Address of the cluster DNS Service. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  /** Directory of CNI configurations that the runtime watches. */
+  readonly cniConfiguration: string;
 };
 
 /** A service of a node: runs until the signal is aborted. */

@@ -120,6 +120,7 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
       log,
       metrics,
       ...parts.network,
+      cniConfiguration: runtime.cniConfiguration,
     },
     signal,
   );

@@ -1,5 +1,6 @@
 /** CNI configuration of the Pod network of a node: a bridge on which Pods of the node's Pod CIDR get their addresses. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../data-directory.ts';
 
@@ -46,4 +47,12 @@ export function writePodNetwork(directory: string, settings: PodNetworkSettings)
   if (others.length > 0) return false;
   writeFileAtomically(join(directory, fileName), JSON.stringify(podNetworkConfiguration(settings), null, 2), 0o644);
   return true;
+}
+
+/** Removes the configuration and the bridge: the interfaces of Pods disappear with them, but the bridge remains. */
+export function removePodNetwork(directory: string): void {
+  const file = join(directory, fileName);
+  if (!existsSync(file)) return;
+  rmSync(file);
+  spawnSync('ip', ['link', 'delete', podBridge], { stdio: 'ignore' });
 }

@@ -1,18 +1,13 @@
 /** Removal of what a real node leaves on its machine: containers, mounts, cgroups and the bridge of the Pod network. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { cgroupMounts, removeCgroup } from '@kruise/node/kubelet/node/pod-cgroups';
 import { systemClock } from '@kruise/values/system';
 import { restartContainerd } from './containerd.ts';
-import {
-  type MachineNodeDirectory,
-  machineNodeDirectory,
-  readRuntimeRecord,
-  removeRuntimeRecord,
-} from './directory.ts';
-import { podBridge } from './pod-network.ts';
+import { machineNodeDirectory, podsOfNode, readRuntimeRecord, removeRuntimeRecord } from './directory.ts';
+import { removePodNetwork } from './pod-network.ts';
 
 /** Removes the containers of the stopped node of a data directory. Returns their number; undefined without a node. */
 export async function removeContainers(data: string): Promise<number | undefined> {
@@ -22,23 +17,15 @@ export async function removeContainers(data: string): Promise<number | undefined
   const containerd = record.isOwn
     ? await restartContainerd({ directory: directory.containerd, run: directory.run })
     : undefined;
-  const isOwned = record.isOwn ? () => true : podsOf(directory);
+  const isOwned = record.isOwn ? () => true : podsOfNode(directory);
   const removed = await removeSandboxes(record.endpoint, isOwned).finally(() => containerd?.stop());
   for (const path of [directory.path, directory.run]) unmountBelow(path);
   if (record.isOwn) rmSync(directory.run, { recursive: true, force: true });
   const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
   for (const mount of mounts) await removeCgroup(join(mount, directory.cgroupRoot));
-  // The interfaces of Pods disappear with them, but the bridge remains.
-  if (record.isOwn) spawnSync('ip', ['link', 'delete', podBridge], { stdio: 'ignore' });
+  removePodNetwork(record.cniConfiguration);
   removeRuntimeRecord(data);
   return removed;
-}
-
-/** Returns whether a Pod belongs to a node, by the directories of its kubelet. */
-function podsOf({ kubelet }: MachineNodeDirectory): (uid: string) => boolean {
-  const pods = join(kubelet, 'pods');
-  const uids = new Set(existsSync(pods) ? readdirSync(pods) : []);
-  return (uid) => uids.has(uid);
 }
 
 async function removeSandboxes(endpoint: string, isOwned: (uid: string) => boolean): Promise<number> {

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { systemClock } from '@kruise/values/system';
 import { accepts, startContainerd } from './containerd.ts';
-import { machineNodeDirectory, writeRuntimeRecord } from './directory.ts';
+import { machineNodeDirectory, podsOfNode, readRuntimeRecord, writeRuntimeRecord } from './directory.ts';
 import {
   findCniDirectory,
   firewallRequirement,
@@ -54,14 +54,9 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<MachineR
   if (missing.length > 0) throw new Error(missingMessage(missing, osRelease()));
   if (found !== undefined) {
     const endpoint = `unix://${found}`;
-    writeRuntimeRecord(directory, { endpoint, isOwn: false });
-    return {
-      endpoint,
-      cniConfiguration: '/etc/cni/net.d',
-      hasFirewall,
-      isOwn: false,
-      stop: async () => {},
-    };
+    const cniConfiguration = await inspectRuntime(endpoint, directory);
+    writeRuntimeRecord(directory, { endpoint, isOwn: false, cniConfiguration });
+    return { endpoint, cniConfiguration, hasFirewall, isOwn: false, stop: async () => {} };
   }
   if (!isOwn || cniBinaries === undefined) {
     const name = choice.kind === 'socket' ? choice.name : 'containerd';
@@ -76,8 +71,40 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<MachineR
     ...(options.registryMirror === undefined ? {} : { registryMirror: options.registryMirror }),
   });
   const endpoint = `unix://${containerd.socket}`;
-  writeRuntimeRecord(directory, { endpoint, isOwn: true });
-  return { endpoint, cniConfiguration: containerd.cniConfiguration, hasFirewall, isOwn: true, stop: containerd.stop };
+  const { cniConfiguration } = containerd;
+  writeRuntimeRecord(directory, { endpoint, isOwn: true, cniConfiguration });
+  return { endpoint, cniConfiguration, hasFirewall, isOwn: true, stop: containerd.stop };
+}
+
+/**
+ * Returns the directory of CNI configurations of a runtime that is used for the first time or again. Throws if it runs
+ * Pods of another kubelet: a kubelet removes all Pods that are not its own.
+ */
+async function inspectRuntime(endpoint: string, directory: string): Promise<string> {
+  const connection = new AbortController();
+  try {
+    const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal: connection.signal });
+    const { items } = await runtime.listPodSandbox({});
+    const isOwn = podsOfNode(machineNodeDirectory(directory));
+    const foreign = items.filter(({ metadata }) => !isOwn(metadata.uid));
+    if (foreign.length > 0 && readRuntimeRecord(directory)?.endpoint !== endpoint) {
+      const names = foreign.slice(0, 3).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+      throw new Error(
+        `the runtime at ${endpoint} runs Pods of another kubelet (${names.join(', ')}), which would be removed: use --runtime own-containerd`,
+      );
+    }
+    const { info } = await runtime.status({ verbose: true });
+    return cniDirectoryOf(info['config'] ?? '{}');
+  } finally {
+    connection.abort();
+  }
+}
+
+const usualCniConfiguration = '/etc/cni/net.d';
+
+/** Returns the directory of CNI configurations in the configuration of containerd's CRI plugin. */
+export function cniDirectoryOf(configuration: string): string {
+  return JSON.parse(configuration).cni?.confDir ?? usualCniConfiguration;
 }
 
 /** Returns the first socket on which a runtime with a CRI answers: the containerd of Docker has none. */
