@@ -10,7 +10,7 @@ export type Program =
   /** The main package of another module. */
   | { readonly module: string; readonly version: string; readonly path: string };
 
-/** How an image is built. */
+/** Recipe of an image. */
 export type Recipe = {
   readonly names: readonly string[];
   /** Debian packages; BusyBox is added to every image with packages. */
@@ -52,7 +52,7 @@ const accounts = {
 
 const busybox = { packages: shell, files: accounts, config: { Cmd: ['sh'] } } as const;
 
-/** Tests tell versions apart by their digest only. */
+/** Versions differ only in their digest, which is what tests compare. */
 const version = (text: string) => ({ Labels: { version: text } });
 
 const nginx = {

@@ -1,4 +1,4 @@
-/** What real nodes may leave on a machine: compared before and after a test. */
+/** Leftovers of real nodes on a machine: mounts, cgroups, processes and directories. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -26,7 +26,7 @@ export function script(name: string, command: string, more: object = {}): object
   return { name, image: busybox, imagePullPolicy: 'IfNotPresent', command: ['sh', '-c', command], ...more };
 }
 
-/** Sleeps until it is told to stop, at once. */
+/** Sleeps until SIGTERM, and exits at once. */
 export const sleeps = 'trap "exit 0" TERM; sleep 3600 & wait';
 
 /** A web server with a probe of each kind. */

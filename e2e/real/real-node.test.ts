@@ -52,8 +52,8 @@ if (hasRealNodes()) {
       });
       kubectl = kubectlOn(machine, home, cluster.kubeconfig);
     };
-    const podNamed = (name: string) => kubectl.get<Pod>('pod', name);
-    const phaseOf = async (name: string) => (await podNamed(name)).status?.phase;
+    const getPod = (name: string) => kubectl.get<Pod>('pod', name);
+    const phaseOf = async (name: string) => (await getPod(name)).status?.phase;
     const podsOf = async (app: string) => (await kubectl.get<PodList>('pods', '-l', `app=${app}`)).items;
     const allReady = (pods: readonly Pod[]) => pods.every((each) => each.status?.conditions?.some(isReady));
 
@@ -189,7 +189,7 @@ if (hasRealNodes()) {
         () => phaseOf('restarts'),
         (phase) => phase === 'Succeeded',
       );
-      const status = (await podNamed('restarts')).status?.containerStatuses?.[0];
+      const status = (await getPod('restarts')).status?.containerStatuses?.[0];
       assert.equal(status?.restartCount, 1);
       assert.equal(status?.lastState?.terminated?.exitCode, 3);
       assert.equal(status?.lastState?.terminated?.message, 'failing\n');
@@ -207,7 +207,7 @@ if (hasRealNodes()) {
     test('a failed liveness probe restarts the container', async () => {
       const restarted = await until(
         'the restart',
-        () => podNamed('liveness'),
+        () => getPod('liveness'),
         ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) === 1,
       );
       assert.equal(restarted.status?.containerStatuses?.[0]?.restartCount, 1);
@@ -252,7 +252,7 @@ if (hasRealNodes()) {
         () => kubectl.get<{ readonly status?: { readonly phase?: string } }>('containerrecreaterequest', 'again'),
         ({ status }) => status?.phase === 'Completed',
       );
-      const later = await podNamed(name);
+      const later = await getPod(name);
       assert.notEqual(containerOf(later, 'beside'), containerOf(first, 'beside'));
       assert.equal(containerOf(later, 'main'), containerOf(first, 'main'));
     });

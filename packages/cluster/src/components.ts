@@ -86,7 +86,7 @@ export type ComponentOptions = {
   readonly step?: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 };
 
-/** What the node of this machine receives from the other components. */
+/** Dependencies of the node of this machine. */
 export type MachineParts = {
   /** Returns a client with the permissions of a node. */
   clientOf(nodeName: string): Client;

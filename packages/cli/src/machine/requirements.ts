@@ -1,4 +1,4 @@
-/** What a machine needs to be a node, and how to install it. */
+/** Programs that a machine needs to be a node, and how to install them. */
 
 /** A program that a node needs. */
 export type Requirement = {

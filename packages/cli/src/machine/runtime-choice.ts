@@ -9,7 +9,7 @@ const systemSockets: { readonly [name: string]: readonly string[] } = {
   crio: ['/run/crio/crio.sock', '/var/run/crio/crio.sock'],
 };
 
-/** What `--runtime` asks for. */
+/** Parsed value of `--runtime`. */
 export type RuntimeChoice =
   | { readonly kind: 'simulated' }
   /** A runtime that runs already. `mayStart` if an own containerd is started without one. */

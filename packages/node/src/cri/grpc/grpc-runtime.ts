@@ -204,7 +204,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   };
 }
 
-/** Reports whether a runtime could not tell the statistics of one sandbox. */
+/** Reports whether the statistics of a sandbox could not be read. */
 function isSandboxFault(error: unknown): boolean {
   return error instanceof GrpcError && (error.code === 'UNKNOWN' || error.code === 'NOT_FOUND');
 }
