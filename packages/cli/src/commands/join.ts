@@ -26,7 +26,7 @@ import { discoverCluster } from '../machine/discovery.ts';
 import { kubeletConfigName } from '../machine/join-permissions.ts';
 import { runNode } from '../machine/node.ts';
 import { connectAsNode } from '../machine/node-client.ts';
-import type { NodeServiceOptions } from '../machine/node-services.ts';
+import { type NodeServiceOptions, nodeServices } from '../machine/node-services.ts';
 import { openRuntime } from '../machine/runtime.ts';
 import { parseRuntime } from '../machine/runtime-choice.ts';
 import { parseTaints } from '../taints.ts';
@@ -97,6 +97,7 @@ export async function join(server: string | undefined, options: JoinOptions): Pr
       name,
       address,
       runtime,
+      services: nodeServices,
       serving: { ...selfSignedCertificate(serving, name, address), clientAuthority: cluster.authority },
       data,
       network,

@@ -8,6 +8,7 @@ import type { ClusterParts } from '../cluster-command.ts';
 import { clusterDns, clusterDomain, clusterRanges } from './cluster-network.ts';
 import { machineNodeDirectory } from './directory.ts';
 import { runNode } from './node.ts';
+import { clusterServices, nodeServices } from './node-services.ts';
 import { openRuntime } from './runtime.ts';
 import type { RuntimeChoice } from './runtime-choice.ts';
 
@@ -53,6 +54,7 @@ export async function openClusterNode(
           network: { clusterRanges, clusterDns, clusterDomain },
           address,
           runtime,
+          services: [...nodeServices, ...clusterServices],
           sources: sharedSources(parts.caches, until).of(name, until),
           serving: { ...serving, clientAuthority: pki.ca.certificate },
           data: directory.path,

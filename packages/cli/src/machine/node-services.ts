@@ -1,6 +1,6 @@
 /**
- * Services that run beside the kubelet on every real node, in its process: the place where kube-proxy and the cluster
- * DNS are started.
+ * Services that run beside the kubelet of a real node, in its process: the place where kube-proxy and the cluster DNS
+ * are started.
  */
 import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
@@ -28,6 +28,8 @@ export type NodeServiceOptions = {
   readonly clusterDomain: string;
   /** Directory of CNI configurations that the runtime watches. */
   readonly cniConfiguration: string;
+  /** Directory of the addresses that the Pod network allocates. */
+  readonly addresses: string;
 };
 
 /** A service of a node: runs until the signal is aborted. */
@@ -36,14 +38,17 @@ export type NodeService = {
   run(options: NodeServiceOptions, signal: AbortSignal): Promise<void>;
 };
 
-/** The services of every real node, in start order. */
+/** Services of every real node. */
 export const nodeServices: readonly NodeService[] = [];
 
-/** Runs the services of a node until the signal is aborted. A service that fails is logged and ends alone. */
+/** Services that run once in a cluster: with the real node of `kruise up`, whose client may write every object. */
+export const clusterServices: readonly NodeService[] = [];
+
+/** Runs services of a node until the signal is aborted. A service that fails is logged and ends alone. */
 export async function runNodeServices(
+  services: readonly NodeService[],
   options: NodeServiceOptions,
   signal: AbortSignal,
-  services: readonly NodeService[] = nodeServices,
 ): Promise<void> {
   const { log, nodeName } = options;
   await Promise.all(

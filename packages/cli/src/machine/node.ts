@@ -15,7 +15,7 @@ import { type MachineNode, startMachineNode } from '@kruise/node/machine-node';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { machineNodeDirectory } from './directory.ts';
-import { type NodeServiceOptions, runNodeServices } from './node-services.ts';
+import { type NodeService, type NodeServiceOptions, runNodeServices } from './node-services.ts';
 import { writePodNetwork } from './pod-network.ts';
 import type { MachineRuntime } from './runtime.ts';
 
@@ -33,6 +33,7 @@ export type NodeParts = {
   readonly address: string;
   readonly runtime: MachineRuntime;
   readonly serving: Pick<ListenOptions, 'certificate' | 'key' | 'clientAuthority'>;
+  readonly services: readonly NodeService[];
   /** Data directory of the node. */
   readonly data: string;
   readonly network: Pick<NodeServiceOptions, 'clusterRanges' | 'clusterDns' | 'clusterDomain'>;
@@ -110,6 +111,7 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
   );
   started.resolve(node);
   const services = runNodeServices(
+    parts.services,
     {
       nodeName: name,
       address,
@@ -121,6 +123,7 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
       metrics,
       ...parts.network,
       cniConfiguration: runtime.cniConfiguration,
+      addresses: directory.addresses,
     },
     signal,
   );
