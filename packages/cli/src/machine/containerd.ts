@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GrpcError } from '@kruise/client/grpc/status';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import { every } from '@kruise/values/clock';
 import { systemClock } from '@kruise/values/system';
 import { isAlive, processStartTime, writeFileAtomically } from '../data-directory.ts';
 import { containerdConfiguration, mirrorConfiguration } from './containerd-config.ts';
@@ -28,6 +29,8 @@ export type Containerd = {
   stop(): Promise<void>;
 };
 
+/** Time between checks that containerd runs. */
+const supervisionMs = 1000;
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 10_000;
 const overlayMagic = 0x794c7630;
@@ -56,9 +59,8 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
     mkdirSync(join(registries, '_default'), { recursive: true });
     writeFileSync(join(registries, '_default', 'hosts.toml'), mirrorConfiguration(registryMirror));
   }
-  const configuration = join(directory, 'config.toml');
   writeFileSync(
-    configuration,
+    configurationOf(directory),
     containerdConfiguration({
       root: join(directory, 'root'),
       state,
@@ -73,22 +75,46 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
       hasAppArmor: existsSync('/sys/kernel/security/apparmor'),
     }),
   );
-  const pidFile = join(directory, 'containerd.pid');
-  const pid = runningPid(pidFile) ?? launch(configuration, join(directory, 'containerd.log'), pidFile);
-  await waitForSocket(socket, pid, join(directory, 'containerd.log'));
-  return { socket, cniConfiguration, stop: () => stopProcess(pid, pidFile) };
+  const stopSupervision = supervise(directory, await ensureRunning(directory, socket));
+  return {
+    socket,
+    cniConfiguration,
+    async stop() {
+      stopSupervision();
+      await stopProcess(directory);
+    },
+  };
+}
+
+/** Starts the containerd of a directory unless it runs, and waits until it answers. Returns its process. */
+async function ensureRunning(directory: string, socket: string): Promise<number> {
+  const pid = runningPid(directory) ?? launch(directory);
+  await waitForSocket(socket, pid, logFileOf(directory));
+  return pid;
+}
+
+/** Starts a containerd again that has crashed or was killed. Returns a function that ends the supervision. */
+function supervise(directory: string, first: number): () => void {
+  const stop = new AbortController();
+  let pid = first;
+  const check = () => {
+    if (!isAlive(pid) || isZombie(pid)) pid = launch(directory);
+  };
+  every(systemClock, supervisionMs, check, stop.signal);
+  return () => stop.abort();
 }
 
 /** Starts a containerd again as it was configured, to remove its containers. */
 export async function restartContainerd(options: Pick<ContainerdOptions, 'directory' | 'run'>): Promise<Containerd> {
   const { directory } = options;
   const socket = socketOf(options);
-  const pidFile = join(directory, 'containerd.pid');
-  const logFile = join(directory, 'containerd.log');
-  const pid = runningPid(pidFile) ?? launch(join(directory, 'config.toml'), logFile, pidFile);
-  await waitForSocket(socket, pid, logFile);
-  return { socket, cniConfiguration: join(directory, 'cni'), stop: () => stopProcess(pid, pidFile) };
+  await ensureRunning(directory, socket);
+  return { socket, cniConfiguration: join(directory, 'cni'), stop: () => stopProcess(directory) };
 }
+
+const pidFileOf = (directory: string) => join(directory, 'containerd.pid');
+const logFileOf = (directory: string) => join(directory, 'containerd.log');
+const configurationOf = (directory: string) => join(directory, 'config.toml');
 
 /** Reports whether a process with this `/proc/self/status` may lower OOM scores. */
 export function mayLowerOomScores(status: string): boolean {
@@ -97,23 +123,29 @@ export function mayLowerOomScores(status: string): boolean {
 }
 
 /** Returns the process in a pid file, unless it has ended and another process has its number. */
-function runningPid(pidFile: string): number | undefined {
+function runningPid(directory: string): number | undefined {
+  const pidFile = pidFileOf(directory);
   if (!existsSync(pidFile)) return undefined;
   const [pid = '', startTime] = readFileSync(pidFile, 'utf8').split(' ');
-  return isAlive(Number(pid)) && processStartTime(Number(pid)) === startTime ? Number(pid) : undefined;
+  return isAlive(Number(pid)) && !isZombie(Number(pid)) && processStartTime(Number(pid)) === startTime
+    ? Number(pid)
+    : undefined;
 }
 
-function launch(configuration: string, logFile: string, pidFile: string): number {
-  const log = openSync(logFile, 'a', 0o600);
+function launch(directory: string): number {
+  const log = openSync(logFileOf(directory), 'a', 0o600);
   // Detached, so that Ctrl-C does not reach containerd: it is stopped after the kubelet.
-  const child = spawn('containerd', ['--config', configuration], { stdio: ['ignore', log, log], detached: true });
+  const child = spawn('containerd', ['--config', configurationOf(directory)], {
+    stdio: ['ignore', log, log],
+    detached: true,
+  });
   closeSync(log);
   child.unref();
   // Without a process, waiting for the socket reports what is in the log.
   child.on('error', () => {});
   const { pid } = child;
   if (pid === undefined) throw new Error('containerd could not be started: is it installed?');
-  writeFileAtomically(pidFile, `${pid} ${processStartTime(pid)}`);
+  writeFileAtomically(pidFileOf(directory), `${pid} ${processStartTime(pid)}`);
   return pid;
 }
 
@@ -158,15 +190,16 @@ export function accepts(socket: string): Promise<boolean> {
   });
 }
 
-async function stopProcess(pid: number, pidFile: string): Promise<void> {
-  if (runningPid(pidFile) !== pid) return;
+async function stopProcess(directory: string): Promise<void> {
+  const pid = runningPid(directory);
+  if (pid === undefined) return;
   process.kill(pid, 'SIGTERM');
   const deadline = performance.now() + stopTimeoutMs;
   while (isAlive(pid) && !isZombie(pid)) {
     if (performance.now() > deadline) process.kill(pid, 'SIGKILL');
     await sleep(20);
   }
-  rmSync(pidFile, { force: true });
+  rmSync(pidFileOf(directory), { force: true });
 }
 
 /** An ended child that was not waited for yet. */
