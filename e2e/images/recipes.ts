@@ -98,7 +98,8 @@ const agnhost = {
     'localhost.key': `${images}/agnhost/porter/localhost.key`,
   },
   files: accounts,
-  links: { 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd' },
+  // BusyBox's shell would run its own nc and nslookup.
+  links: { 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd', 'bin/sh': 'bash' },
   directories: ['uploads', 'home/user-defined-in-image'],
   config: {
     Entrypoint: ['/agnhost'],
@@ -158,6 +159,7 @@ export const recipes: readonly Recipe[] = [
     names: [e2e('jessie-dnsutils:1.7')],
     packages: [...shell, 'bash', 'bind9-dnsutils'],
     files: accounts,
+    links: { 'bin/sh': 'bash' },
     config: { Cmd: ['bash'] },
   },
   { names: [e2e('ipc-utils:1.3')], packages: [...shell, 'util-linux'], files: accounts, config: { Cmd: ['sh'] } },

@@ -14,7 +14,7 @@ export async function loadImages(files: readonly string[], place: Place): Promis
   const before = new Map((await list(endpoint)).map(({ name, id }) => [name, id]));
   for (const file of files) importArchive(endpoint, file);
   for (const { name, id } of await list(endpoint)) {
-    if (before.get(name) !== id) console.log(`image/${name} loaded`);
+    if (before.get(name) !== id && !name.includes('@')) console.log(`image/${name} loaded`);
   }
   return 0;
 }

@@ -1,5 +1,6 @@
 /** Objects that let other machines join a cluster: its description, and the permissions of tokens and nodes. */
 import { configMap } from '@kruise/api/core/configmap';
+import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { role } from '@kruise/api/rbac/role';
 import { roleBinding } from '@kruise/api/rbac/rolebinding';
@@ -25,11 +26,25 @@ const grants: readonly { readonly name: string; readonly role: string; readonly 
     to: 'system:nodes',
   },
   { name: 'kruise:node-proxier', role: 'system:node-proxier', to: 'system:nodes' },
+  { name: 'kruise:node-network', role: 'kruise:node-network', to: 'system:nodes' },
   // The kubelet API asks the API server who a caller is and what it may do.
   { name: 'kruise:node-access-reviews', role: 'system:auth-delegator', to: 'system:nodes' },
   // A joined node runs kruise-daemon with its own identity.
   { name: 'kruise:node-daemon', role: 'kruise-daemon-role', to: 'system:nodes' },
 ];
+
+/** The Pod network and NetworkPolicy of a node depend on all Pods, Namespaces and policies. */
+const networkRole = {
+  metadata: { name: 'kruise:node-network' },
+  rules: [
+    { apiGroups: [''], resources: ['namespaces', 'nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
+    {
+      apiGroups: ['networking.k8s.io'],
+      resources: ['networkpolicies', 'servicecidrs'],
+      verbs: ['get', 'list', 'watch'],
+    },
+  ],
+};
 
 export type ClusterDescription = {
   readonly server: string;
@@ -93,6 +108,7 @@ export async function permitJoining(client: Client, cluster: ClusterDescription)
     resourceName: kubeletConfigName,
     subjects: [group('system:nodes'), group(joinGroup)],
   });
+  await client.apply(clusterRole, networkRole, options);
   for (const { name, role: roleName, to } of grants) {
     await client.apply(
       clusterRoleBinding,
