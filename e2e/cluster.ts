@@ -72,6 +72,10 @@ export async function run(
   options: { readonly env: NodeJS.ProcessEnv; readonly input?: string },
 ): Promise<Outcome> {
   const child = spawn(command, [...args], { env: options.env, stdio: ['pipe', 'pipe', 'pipe'] });
+  // A program may end without reading its input: its exit code and its output tell why.
+  child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   child.stdin.end(options.input ?? '');
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
@@ -124,14 +128,21 @@ function detach(child: ChildProcess): void {
 export async function startCluster(
   home: string,
   args: readonly string[] = [],
-  options: { readonly command?: 'up' | 'apiserver'; readonly name?: string; readonly program?: string } = {},
+  options: {
+    readonly command?: 'up' | 'apiserver';
+    readonly name?: string;
+    readonly program?: string;
+    /** Command that runs the cluster on another machine. */
+    readonly enter?: readonly string[];
+  } = {},
 ): Promise<Cluster> {
-  const { command = 'up', name = 'data', program = main } = options;
+  const { command = 'up', name = 'data', program = main, enter = [] } = options;
   const data = join(home, name);
   const kubeconfig = join(home, `${name}.kubeconfig`);
   const running = join(data, 'running.json');
   rmSync(running, { force: true });
-  const child = spawn(process.execPath, [program, command, '--data', data, '--kubeconfig', kubeconfig, ...args], {
+  const [first = '', ...rest] = [...enter, process.execPath, program, command];
+  const child = spawn(first, [...rest, '--data', data, '--kubeconfig', kubeconfig, ...args], {
     env: freshEnvironment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -15,10 +15,14 @@ type Folders = { readonly source: string; readonly bin: string };
 
 const tools: readonly Tool[] = [
   { command: '/usr/lib/cni/ptp', why: 'containers of containerd', debianPackage: 'containernetworking-plugins' },
+  { command: '/usr/lib/cni/bridge', why: 'real nodes', debianPackage: 'containernetworking-plugins' },
   { command: 'busybox', why: 'containers of containerd', debianPackage: 'busybox-static' },
   { command: 'containerd', why: 'the client of container runtimes', debianPackage: 'containerd' },
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
+  { command: 'go', why: 'images for real nodes', debianPackage: 'golang-go' },
   { command: 'helm', why: 'charts', build: buildHelm },
+  { command: 'ip', why: 'real nodes', debianPackage: 'iproute2' },
+  { command: 'iptables', why: 'real nodes', debianPackage: 'iptables' },
   { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
   { command: 'protoc', why: 'whether generated code is up to date', debianPackage: 'protobuf-compiler' },
   { command: 'runc', why: 'containers of containerd', debianPackage: 'runc' },

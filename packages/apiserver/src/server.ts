@@ -117,6 +117,8 @@ export type AnnouncedListener = Listener & {
 
 export type HttpsOptions = {
   readonly host: string;
+  /** Additional addresses to listen on, at the same port. */
+  readonly moreHosts?: readonly string[];
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
@@ -275,19 +277,18 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
 
   return {
     core,
-    async serveHttps({ host, port, certificate, key, advertisedIp }) {
+    async serveHttps({ host, moreHosts = [], port, certificate, key, advertisedIp }) {
       let address = host;
       let advertised = host;
-      const listener = await listen({
-        host,
-        port,
-        certificate,
-        key,
-        ...createRequestHandler({ address: () => address, advertised: () => advertised }),
-      });
+      const tls = { certificate, key };
+      const handler = createRequestHandler({ address: () => address, advertised: () => advertised });
+      const listener = await listen({ host, port, ...tls, ...handler });
+      listeners.push(listener);
       address = hostAndPort(host, listener.port);
       advertised = hostAndPort(advertisedIp ?? host, listener.port);
-      listeners.push(listener);
+      for (const each of moreHosts) {
+        listeners.push(await listen({ host: each, port: listener.port, ...tls, ...handler }));
+      }
       const clusterIp = formatAddress(addressAt(maskPrefix(parsePrefix(serviceRanges[0]!)), 1n));
       const registered = maintainRegistration(core, {
         address: { clusterIp, ip: advertisedIp, port: listener.port },

@@ -24,7 +24,7 @@ import { defaultKubeconfigFile, kubeconfigOf, kubeconfigText, mergeKubeconfig } 
 import { grantKubeletAccess, type KubeletAccessOptions, kubeletAccess } from './kubelet-access.ts';
 import { loadPki, type Pki } from './pki.ts';
 import type { Prepared } from './prepare.ts';
-import { advertisedIp } from './server-address.ts';
+import { advertisedIp, isLoopback } from './server-address.ts';
 import { createSteps, type Steps } from './steps.ts';
 
 export type ClusterOptions = {
@@ -39,6 +39,8 @@ export type ClusterOptions = {
   readonly serviceAccountIssuer?: string;
   readonly reset?: boolean;
   readonly detach?: boolean;
+  /** Container runtime of the real node that this machine is; simulated for none. */
+  readonly runtime?: string;
 } & AuditOptions &
   KubeletAccessOptions;
 
@@ -170,7 +172,7 @@ export async function runCluster(
   await rest?.stop();
   await server.close();
   rmSync(directory.running, { force: true });
-  steps.print('Stopped.');
+  steps.print(isRealNode(options) ? 'Stopped. Containers keep running: kruise down removes them.' : 'Stopped.');
   return 0;
 }
 
@@ -218,6 +220,10 @@ function reportAlarm({ isRaised, sizeBytes, quotaBytes }: SpaceAlarm): void {
   );
 }
 
+function isRealNode({ runtime = 'simulated' }: ClusterOptions): boolean {
+  return runtime !== 'simulated';
+}
+
 /** Listens on the previous port, so that existing kubeconfigs stay valid, or on any free port. */
 async function listen(
   server: ApiServer,
@@ -230,6 +236,8 @@ async function listen(
     certificate: pki.server.certificate,
     key: pki.server.key,
     advertisedIp: options.advertised,
+    // Pods of real nodes cannot reach the loopback address.
+    ...(isRealNode(options) && isLoopback(options.bind) ? { moreHosts: [options.advertised] } : {}),
   };
   if (options.kubernetesPort !== undefined)
     return server.serveHttps({ ...https, port: Number(options.kubernetesPort) });

@@ -16,6 +16,8 @@ import { systemClock } from '@kruise/values/system';
 import type { ClusterParts, RunningComponents } from './cluster-command.ts';
 import { type ComponentEndpoints, componentEndpoints } from './component-endpoints.ts';
 import { controlSocket, handleNodeRequest, type ProcessState, serveControl } from './control.ts';
+import { clusterRanges, serviceRanges } from './machine/cluster-network.ts';
+import type { MachineSettings } from './machine/cluster-node.ts';
 import { loadPersistedNodes, type PersistedNodes } from './persisted-nodes.ts';
 import { localHost } from './server-address.ts';
 
@@ -28,7 +30,15 @@ export type Plan = {
   readonly isInMemory: boolean;
   /** True if other API servers may use the same store. */
   readonly isShared: boolean;
+  /** Settings of the real node that this machine is; none if all nodes are simulated. */
+  readonly machine?: MachineSettings;
 };
+
+/** Opens the container runtime of this machine. The code is loaded only for clusters with a real node. */
+async function openMachine(settings: MachineSettings, parts: ClusterParts) {
+  const { openClusterNode } = await import('./machine/cluster-node.ts');
+  return parts.steps.step('Container runtime', () => openClusterNode(settings, parts));
+}
 
 /** Starts the components that turn an API server into a cluster: Kruise's CRDs, the controllers and the nodes. */
 export async function startClusterComponents(
@@ -46,6 +56,7 @@ export async function startClusterComponents(
     tls: pki.server,
   });
   const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
+  const machine = plan.machine && (await openMachine(plan.machine, parts));
   const components = await startComponents({
     core: server.core,
     log: jsonLog(systemClock.now, (line) => logFile.write(line)),
@@ -60,13 +71,13 @@ export async function startClusterComponents(
         host === address.advertised && port === address.port ? () => connect(port, localHost(plan.bind)) : undefined,
     },
     gates,
+    ...(machine ? { startMachine: machine.start } : {}),
     settings: {
       rootAuthorities: pki.ca.certificate,
       signer: pki.ca,
       serviceAccountKey: await pki.serviceAccountKey,
-      // A /24 for each of up to 4,096 nodes.
-      clusterRanges: ['10.240.0.0/12'],
-      serviceRanges: ['10.96.0.0/16'],
+      clusterRanges,
+      serviceRanges,
       // With etcd, other API servers may exist. They must observe the deletion first.
       ...(plan.isShared ? {} : { namespaceDeletionDelaySeconds: 0 }),
     },
@@ -84,6 +95,7 @@ export async function startClusterComponents(
     async stop() {
       control.close();
       await components.stop();
+      await machine?.stop();
       await endpoints.close();
       await new Promise<void>((resolve) => logFile.end(resolve));
     },

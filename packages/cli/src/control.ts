@@ -13,7 +13,9 @@ import type { Client } from '@kruise/client/client';
 import type { StuckKey } from '@kruise/client/stuck-keys';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Nodes } from '@kruise/node/nodes';
+import { systemClock } from '@kruise/values/system';
 import type { DataDirectory } from './data-directory.ts';
+import { drainNode } from './machine/drain.ts';
 import type { PersistedNodes } from './persisted-nodes.ts';
 
 /** Requests that the process of a cluster answers. */
@@ -93,6 +95,9 @@ export function sendControlRequest<T>(socket: string, controlRequest: ControlReq
   });
 }
 
+/** Time to drain a real node before it is removed. */
+const drainTimeoutMs = 5 * 60_000;
+
 /** Simulated nodes, their persisted list and an API client. */
 export type NodeManagement = { readonly nodes: Nodes; readonly kept: PersistedNodes; readonly client: Client };
 
@@ -113,8 +118,13 @@ export async function handleNodeRequest(
       return added.name;
     }
     case 'remove-node':
-      await nodes.remove(controlRequest.name);
-      kept.remove(controlRequest.name);
+      // The machine of a real node removes its containers itself when the Pods are gone.
+      if (!nodes.get(controlRequest.name)) {
+        await drainNode(controlRequest.name, { client, clock: systemClock, timeoutMs: drainTimeoutMs });
+      } else {
+        await nodes.remove(controlRequest.name);
+        kept.remove(controlRequest.name);
+      }
       await client.delete(nodeKind, { name: controlRequest.name }).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });

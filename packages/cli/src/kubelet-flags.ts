@@ -10,6 +10,8 @@ export type KubeletFlags = {
   readonly registerWithTaints?: string;
   readonly containerRuntimeEndpoint: string;
   readonly rootDir: string;
+  readonly podLogsDir: string;
+  readonly cgroupRoot?: string;
   readonly certDir?: string;
   readonly clientCaFile?: string;
   readonly address: string;
@@ -48,6 +50,8 @@ export function kubeletFlags(command: Command): Command {
       'unix:///run/containerd/containerd.sock',
     )
     .option('--root-dir <dir>', 'directory for kubelet files such as volume mounts', '/var/lib/kubelet')
+    .option('--pod-logs-dir <dir>', 'directory of the logs of Pods', '/var/log/pods')
+    .option('--cgroup-root <path>', 'parent of the cgroups of Pods; separates several kubelets of one machine')
     .option('--cert-dir <dir>', 'directory of the TLS certificates (default: pki in --root-dir)')
     .option('--client-ca-file <file>', 'CA bundle that authenticates client certificates')
     .option('--address <address>', 'IP address of the kubelet API', '0.0.0.0')

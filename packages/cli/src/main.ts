@@ -6,6 +6,7 @@ import { daemonFlags } from './daemon-flags.ts';
 import { dnsFlags } from './dns-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
+import { defaultSandboxImage } from './machine/runtime-choice.ts';
 import { managerFlags } from './manager-flags.ts';
 import { networkFlags } from './network-flags.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -63,7 +64,14 @@ async function serve<Options extends ClusterOptions>(
 
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
-  .option('--nodes <count>', 'number of simulated nodes; 0 if other kubelets provide the nodes', '3')
+  .option(
+    '--runtime <name>',
+    'container runtime of this machine as a real node: containerd (found, or started), own-containerd, crio, or unix:///…',
+    'simulated',
+  )
+  .option('--nodes <count>', 'number of simulated nodes (default: 3, or 0 with a real node)')
+  .option('--sandbox-image <name>', 'image of Pod sandboxes, for a containerd that is started', defaultSandboxImage)
+  .option('--registry-mirror <url>', 'registry that mirrors all others, for a containerd that is started')
   .option('--without <component...>', `components to leave out: ${componentNames.join(', ')}`)
   .option('--feature-gates <gates>', 'feature gates of kruise-manager and the nodes: Name=true,EventedPLEG=false')
   .action((options) => serve(options, async () => (await import('./commands/up.ts')).up));
@@ -113,6 +121,41 @@ proxyFlags(program.command('proxy'))
   .action(async (options) => {
     const { proxy } = await import('./commands/proxy.ts');
     process.exitCode = await proxy(options);
+  });
+
+program
+  .command('join [address]')
+  .description('Make this machine a node of a cluster. The address and the first two flags are needed only once.')
+  .option('--token <token>', 'bootstrap token; kruise token create prints one')
+  .option('--discovery-token-ca-cert-hash <hash...>', 'hashes of the permitted CAs of the cluster: sha256:…')
+  .option('--data <dir>', 'data directory of the node (default: $KRUISE_DATA or ~/.kruise)')
+  .option('--node-name <name>', 'name of the node (default: the hostname)')
+  .option('--node-ip <address>', 'IP address of the node')
+  .option('--node-labels <labels>', 'labels to add when the node registers: a=b,c=d')
+  .option('--register-with-taints <taints>', 'taints to register the node with: key=value:effect')
+  .option(
+    '--runtime <name>',
+    'container runtime: containerd (found, or started), own-containerd, crio, or unix:///…',
+    'containerd',
+  )
+  .option('--sandbox-image <name>', 'image of Pod sandboxes, for a containerd that is started', defaultSandboxImage)
+  .option('--registry-mirror <url>', 'registry that mirrors all others, for a containerd that is started')
+  .option('--feature-gates <gates>', 'feature gates of the kubelet and kruise-daemon: Name=true,EventedPLEG=false', '')
+  .action(async (address, options) => {
+    const { join } = await import('./commands/join.ts');
+    process.exitCode = await join(address, options);
+  });
+
+program
+  .command('token')
+  .description('Manage the bootstrap tokens with which other machines join.')
+  .command('create')
+  .description('Create a bootstrap token, and print the command with which another machine joins.')
+  .option('--data <dir>', 'data directory of the cluster')
+  .option('--ttl <duration>', 'lifetime of the token; 0s for no limit', '24h')
+  .action(async (options) => {
+    const { createToken } = await import('./commands/token.ts');
+    process.exitCode = await createToken(options);
   });
 
 managerFlags(program.command('manager'))
@@ -215,7 +258,25 @@ program
     process.exitCode = await planCommand(target, options);
   });
 
-const node = program.command('node').description('Manage the simulated nodes of a running cluster.');
+const image = program.command('image').description("Manage the images of this machine's real node.");
+image
+  .command('load <files...>')
+  .description('Import image archives (docker save, OCI) into the container runtime of the node.')
+  .option('--data <dir>', 'data directory of the cluster or of the joined node')
+  .action(async (files, options) => {
+    const { loadImages } = await import('./commands/image.ts');
+    process.exitCode = await loadImages(files, options);
+  });
+image
+  .command('list')
+  .description('List the images of the container runtime of the node.')
+  .option('--data <dir>', 'data directory of the cluster or of the joined node')
+  .action(async (options) => {
+    const { listImages } = await import('./commands/image.ts');
+    process.exitCode = await listImages(options);
+  });
+
+const node = program.command('node').description('Manage the nodes of a running cluster.');
 const nodeCommand = (usage: string, description: string) =>
   node.command(usage).description(description).option('--data <dir>', 'data directory of the cluster');
 nodeCommand('list', 'List the simulated nodes.').action(async (options) => {
@@ -233,13 +294,19 @@ for (const [what, description] of [
   ['stop', 'Power off a node: its containers end and its status is not updated.'],
   ['lose', 'Partition a node from the API server: its containers keep running.'],
   ['start', 'Power on a stopped node, or reconnect a partitioned node.'],
-  ['remove', 'Remove a node: its containers end and its Node object is deleted.'],
+  ['remove', 'Remove a node: a real one is drained first. Its containers end and its Node object is deleted.'],
 ] as const) {
   nodeCommand(`${what} <name>`, description).action(async (name, options) => {
     const { changeNode } = await import('./commands/node.ts');
     process.exitCode = await changeNode(`${what}-node`, name, options);
   });
 }
+nodeCommand('drain <name>', 'Cordon a node and evict its Pods, as their disruption budgets permit.')
+  .option('--timeout <duration>', 'time to wait until the Pods are gone', '5m')
+  .action(async (name, options) => {
+    const { drain } = await import('./commands/drain.ts');
+    process.exitCode = await drain(name, options);
+  });
 nodeCommand(
   'slow <name> <delay>',
   'Add latency to all requests of a node, for example 500ms or 2s; 0s removes the latency.',

@@ -37,12 +37,15 @@ import { type ManagerSettings, managerSettings } from '@kruise/manager/configura
 import { runManager } from '@kruise/manager/manager';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import type { ProtectionEvent } from '@kruise/manager/webhooks/context';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';
 import { metricsApi } from '@kruise/node/metrics-server/metrics-api';
 import { createUsageScraper } from '@kruise/node/metrics-server/usage-scraper';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import { startNodes } from '@kruise/node/nodes';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
 import type { ComponentName } from './component-names.ts';
 import { createRequestQueue, withFairQueue } from './fair-queue.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
@@ -69,6 +72,8 @@ export type ComponentOptions = {
     /** Registry by which the API server finds the kubelets. */
     readonly directory: NodeDirectory;
   } & Pick<NodesOptions, 'outside'>;
+  /** Starts this machine as a real node; resolves once the Node is registered. */
+  readonly startMachine?: (parts: MachineParts, until: AbortSignal) => Promise<Machine>;
   /** Components that run elsewhere. */
   readonly without?: readonly ComponentName[];
   /** Leader election for controllers and scheduler among processes that share a store; without it they always run. */
@@ -79,6 +84,29 @@ export type ComponentOptions = {
   readonly onProtected?: (event: ProtectionEvent) => void;
   /** Reports the progress of the start to the user. */
   readonly step?: <T>(title: string, work: () => Promise<T>) => Promise<T>;
+};
+
+/** Dependencies of the node of this machine. */
+export type MachineParts = {
+  /** Returns a client with the permissions of a node. */
+  clientOf(nodeName: string): Client;
+  /** A client with the permissions of the API server itself. */
+  readonly reader: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly gates: ClusterGates;
+  /** Serves the node with kruise-daemon. */
+  readonly accompany?: (node: { readonly name: string; readonly runtime: NodeRuntime }, until: AbortSignal) => void;
+};
+
+/** The real node that this machine is. */
+export type Machine = {
+  readonly name: string;
+  readonly runtime: NodeRuntime;
+  /** Resolves when its kubelet has stopped after the signal was aborted. */
+  readonly stopped: Promise<void>;
 };
 
 /** The running components of a cluster. */
@@ -151,6 +179,8 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
           ...(metrics ? { metrics } : {}),
           client: clientOf(core, component('system:kube-controller-manager')),
           settings,
+          // Bootstrap tokens, with which other machines join.
+          controllers: ['*', 'bootstrap-signer-controller', 'token-cleaner-controller'],
         };
         runElected('controller-manager', () => runControllerManager(parts, stopping.signal));
       }
@@ -182,6 +212,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     },
     stopping.signal,
   );
+  const machine = options.startMachine && (await step('This machine', () => startMachine(options.startMachine!)));
   if (has('metrics')) await step('Metrics', () => startMetrics());
   if (has('local-storage')) await step('Local storage', () => startLocalStorage());
   const count = nodes.list().length;
@@ -203,7 +234,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   }
 
   /** Starts one kruise-daemon for all nodes of this process. */
-  async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
+  async function startDaemonOfNodes(): Promise<NonNullable<MachineParts['accompany']>> {
     await grantDaemonPermissions(clientOf(core, serverItself), kruiseNamespace);
     const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
     const { metrics } = metricsOf('daemon');
@@ -211,6 +242,19 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     const daemon = startDaemon({ ...shared('daemon'), ...counting, client, gates: gates.kruise }, stopping.signal);
     running.push(daemon.stopped);
     return ({ name, runtime }, until) => void daemon.serve({ name, runtimes: [runtime] }, until);
+  }
+
+  async function startMachine(start: NonNullable<ComponentOptions['startMachine']>): Promise<Machine> {
+    const parts: MachineParts = {
+      ...shared('node'),
+      clientOf: (name) => clientOf(core, component(`system:node:${name}`, 'system:nodes')),
+      reader: clientOf(core, serverItself),
+      gates,
+      ...(daemon ? { accompany: daemon } : {}),
+    };
+    const started = await start(parts, stopping.signal);
+    running.push(started.stopped);
+    return started;
   }
 
   async function startMetrics(): Promise<void> {
@@ -233,7 +277,10 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     };
     runElected('local-storage', () => {
       const controllers = localStorageControllers({
-        removeDirectory: async ({ node, path }) => nodes.get(node)?.runtime.files.remove(path),
+        removeDirectory: async ({ node, path }) => {
+          const { runtime } = (node === machine?.name ? machine : nodes.get(node)) ?? {};
+          await runtime?.files.remove(path);
+        },
       });
       return runControllers(controllers, parts, stopping.signal);
     });

@@ -285,6 +285,8 @@ export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFoun
 export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists');
 /** Reports whether a write failed with a conflict (409). */
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict');
+/** Reports whether the request must be retried later (429): for example an eviction that budgets do not permit now. */
+export const isTooManyRequests = (error: unknown): boolean => hasReason(error, 'TooManyRequests');
 /** Reports whether validation failed (422). */
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
 /** Reports whether the request was malformed (400). */

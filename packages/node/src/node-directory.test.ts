@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
@@ -21,4 +24,21 @@ test('a Pod that serves HTTPS is reached by its address', async () => {
   const { code, body } = await directory.address({ scheme: 'https', host, port: 443 }).send(request);
   assert.deepEqual([code, await text(body)], [200, 'tls foo']);
   directory.close();
+});
+
+test('a server outside of the simulated network is reached beside real nodes', async () => {
+  const node = simulatedNode();
+  const directory = createNodeDirectory(networkConnector(systemClock));
+  directory.add('node-1', { handler: {} as never, network: node.runtime.network, address: '192.168.0.1', port: 10250 });
+  const server = createServer((_, response) => response.end('on this machine'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const location = { scheme: 'http', host: '127.0.0.1', port } as const;
+  const request = { method: 'GET', path: '/', headers: {}, signal: new AbortController().signal };
+  await assert.rejects(directory.address(location).send(request));
+  directory.add('machine', { handler: {} as never, address: '192.0.2.1', port: 10250 });
+  const { code, body } = await directory.address(location).send(request);
+  assert.deepEqual([code, await text(body)], [200, 'on this machine']);
+  directory.close();
+  server.close();
 });

@@ -9,6 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Backend, BackendRequest, BackendResponse, Location, Switched } from '@kruise/apiserver/connect/backend';
 import { hostAndPort } from '@kruise/apiserver/connect/backend';
 import type { NodeConnector } from '@kruise/apiserver/connect/node-connector';
+import { connectOnMachine } from './cri/machine/network.ts';
 import type { HostNetwork } from './cri/runtime.ts';
 import type { KubeletHandler } from './kubelet/server/handler.ts';
 import { inProcessBackend } from './kubelet/server/in-process.ts';
@@ -16,7 +17,8 @@ import { inProcessBackend } from './kubelet/server/in-process.ts';
 /** A node of this process. */
 export type LocalNode = {
   readonly handler: KubeletHandler;
-  readonly network: HostNetwork;
+  /** The simulated network of the node and its Pods; absent for a node that is on the network of this machine. */
+  readonly network?: HostNetwork;
   readonly address: string;
   readonly port: number;
 };
@@ -32,6 +34,12 @@ export type NodeDirectory = NodeConnector & {
 export function createNodeDirectory(fallback: NodeConnector): NodeDirectory {
   const nodes = new Map<string, LocalNode>();
   const nodeOf = (name: string | undefined) => nodes.get(name ?? '');
+  /** Returns the network that all simulated nodes share. */
+  const simulatedNetwork = () => {
+    for (const { network } of nodes.values()) if (network) return network;
+    return undefined;
+  };
+  const hasRealNodes = () => nodes.values().some(({ network }) => network === undefined);
 
   return {
     add: (name, node) => void nodes.set(name, node),
@@ -48,6 +56,7 @@ export function createNodeDirectory(fallback: NodeConnector): NodeDirectory {
       if (port === '' || port === String(found.port)) {
         return inProcessBackend(`https://${hostAndPort(found.address, found.port)}`, found.handler);
       }
+      if (!found.network) return fallback.proxy(node, target);
       return networkBackend(found.network, {
         scheme: scheme === 'https' ? 'https' : 'http',
         host: found.address,
@@ -55,14 +64,13 @@ export function createNodeDirectory(fallback: NodeConnector): NodeDirectory {
       });
     },
     address(location) {
-      // Any node will do: all nodes share the same network.
-      const [first] = nodes.values();
-      return first ? networkBackend(first.network, location) : fallback.address(location);
+      const network = simulatedNetwork();
+      if (!network) return fallback.address(location);
+      return networkBackend(hasRealNodes() ? orMachine(network) : network, location);
     },
     async dial(target) {
-      const [first] = nodes.values();
       try {
-        return await first?.network.connect(target);
+        return await simulatedNetwork()?.connect(target);
       } catch (error) {
         // An address outside of the simulated network may exist on the real one.
         if ((error as NodeJS.ErrnoException).code === 'EHOSTUNREACH') return undefined;
@@ -73,8 +81,22 @@ export function createNodeDirectory(fallback: NodeConnector): NodeDirectory {
   };
 }
 
+/** Returns a network that reaches addresses outside of the simulated network through this machine. */
+function orMachine(network: HostNetwork): Pick<HostNetwork, 'connect'> {
+  return {
+    async connect(target, options) {
+      try {
+        return await network.connect(target, options);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EHOSTUNREACH') throw error;
+        return connectOnMachine(target, options);
+      }
+    },
+  };
+}
+
 /** Returns a backend for an address in a node's network. */
-function networkBackend(network: HostNetwork, { scheme, host, port, serverName }: Location): Backend {
+function networkBackend(network: Pick<HostNetwork, 'connect'>, { scheme, host, port, serverName }: Location): Backend {
   async function dial(signal: AbortSignal): Promise<Duplex> {
     const socket = await network.connect({ host, port }, { signal });
     if (scheme === 'http') return socket;

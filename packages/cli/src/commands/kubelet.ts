@@ -1,24 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type ClusterConnection, connect } from '@kruise/client/connect';
 import { serveHealth } from '@kruise/client/health';
-import { loadKubeconfig } from '@kruise/client/kubeconfig';
-import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
-import { jsonLog, type Log } from '@kruise/client/log';
+import { jsonLog } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { clusterGates } from '@kruise/cluster/feature-gates';
-import { createCertificateAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
-import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
-import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/eviction/log-rotation';
+import { defaultLogLimits, type LogLimits } from '@kruise/node/kubelet/eviction/log-rotation';
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
 import type { KubeletOptions } from '@kruise/node/kubelet/kubelet-options';
 import {
-  type CertificateStore,
-  isValid,
-  nodeClientCertificateSpec,
   nodeServingCertificateSpec,
   requestCertificate,
   rotateCertificates,
@@ -29,13 +21,15 @@ import {
   machineCapacity,
   machineDns,
   machineInfo,
-  machineObservations,
 } from '@kruise/node/kubelet/node/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
+import { type MachineNode, startMachineNode } from '@kruise/node/machine-node';
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
+import { loadOrCreate, pairStore, selfSignedCertificate } from '../machine/certificate-files.ts';
+import { connectAsNode } from '../machine/node-client.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
@@ -52,12 +46,12 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   mkdirSync(certificates, { recursive: true, mode: 0o700 });
   const address = flags.nodeIp ?? machineAddress() ?? '127.0.0.1';
 
-  const { client, close } = await connectAsNode({ flags, nodeName, certificates, log }, signal);
+  const { client, close } = await connectAsNode({ ...flags, nodeName, certificates, log }, signal);
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const port = Number(flags.port);
-  const machine = await machineOf(flags, address, log, signal);
-  const running = createKubelet(
+  const { kubelet: running, runtime } = await startKubelet(
+    flags,
     {
       client,
       clock: systemClock,
@@ -65,14 +59,13 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       log,
       metrics,
       nodeName,
-      addresses: [address],
+      address,
       port,
       gates: gates.kubelet,
       labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
       taints: parseTaints(flags.registerWithTaints ?? ''),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
       ...limitsOf(flags),
-      ...machine,
     },
     signal,
   );
@@ -81,7 +74,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
         {
           kubeconfig: flags.daemonKubeconfig,
           nodeName,
-          runtimes: [machine.runtime],
+          runtimes: [runtime],
           log,
           gates: gates.kruise,
         },
@@ -124,138 +117,43 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   return 0;
 }
 
-type ConnectOptions = {
-  readonly flags: KubeletFlags;
-  readonly nodeName: string;
-  readonly certificates: string;
-  readonly log: Log;
-};
-
-/**
- * Connects to the API server as the node: with a kubeconfig, or with a client certificate that is requested first and
- * rotated from then on.
- */
-async function connectAsNode(
-  { flags, nodeName, certificates, log }: ConnectOptions,
-  signal: AbortSignal,
-): Promise<Pick<ClusterConnection, 'client' | 'close'>> {
-  const userAgent = 'kubelet/v1.33';
-  if (flags.bootstrapKubeconfig === undefined) {
-    return connect(systemClock, { userAgent, ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }) });
-  }
-  const file = join(certificates, 'kubelet-client-current.pem');
-  const store = pairStore(file, file);
-  const context = { clock: systemClock, random: systemRandom, log };
-  const bootstrap = connect(systemClock, { userAgent, path: flags.bootstrapKubeconfig });
-  const wish = nodeClientCertificateSpec(nodeName);
-  let current = await loadOrCreate(store, () => requestCertificate(bootstrap.client, context, wish, signal));
-  const client = bootstrap.as({ current: () => ({ certificate: current }) }, { userAgent });
-  if (flags.kubeconfig !== undefined && !existsSync(flags.kubeconfig)) {
-    writeFileSync(flags.kubeconfig, kubeconfigFor(flags.bootstrapKubeconfig, file), { mode: 0o600 });
-  }
-  const onChange = (pair: KeyPair) => {
-    current = pair;
-    log.info({ node: nodeName }, 'client certificate rotated');
-  };
-  void rotateCertificates(context, { client, certificateSpec: () => wish, store, onChange }, signal);
-  return { client, close: bootstrap.close };
-}
-
-/** Returns a kubeconfig with the cluster of the bootstrap kubeconfig and the client certificate in a file. */
-function kubeconfigFor(bootstrap: string, file: string): string {
-  const [cluster] = loadKubeconfig({ path: bootstrap }).clusters.values();
-  const name = 'default-cluster';
-  return formatKubeconfig({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster: cluster ?? {} }],
-    contexts: [{ name: 'default-context', context: { cluster: name, user: 'default-auth' } }],
-    users: [{ name: 'default-auth', user: { 'client-certificate': file, 'client-key': file } }],
-    'current-context': 'default-context',
-  });
-}
-
-/** Returns the stored certificate if it is still valid, otherwise stores a new one. */
-async function loadOrCreate(store: CertificateStore, make: () => Promise<KeyPair>): Promise<KeyPair> {
-  const kept = store.read();
-  if (kept && isValid(kept.certificate, systemClock.now())) return kept;
-  const made = await make();
-  store.write(made);
-  return made;
-}
-
-/** Returns the stored self-signed serving certificate, or creates it. */
-function selfSignedCertificate(store: CertificateStore, nodeName: string, address: string): KeyPair {
-  const kept = store.read();
-  if (kept && isValid(kept.certificate, systemClock.now())) return kept;
-  const nowMs = systemClock.now();
-  const authority = createCertificateAuthority(`${nodeName}-ca@${Math.floor(nowMs / 1000)}`, nowMs);
-  const made = authority.issue({
-    subject: { commonName: nodeName },
-    usages: ['server auth'],
-    hosts: [nodeName, address],
-    nowMs,
-  });
-  store.write(made);
-  return made;
-}
-
-/** Stores a certificate and its key in one file or in two files. */
-function pairStore(certificateFile: string, keyFile: string): CertificateStore {
-  return {
-    read() {
-      if (!existsSync(certificateFile) || !existsSync(keyFile)) return undefined;
-      const certificate = block(readFileSync(certificateFile, 'utf8'), 'CERTIFICATE');
-      const key = block(readFileSync(keyFile, 'utf8'), '[A-Z ]*PRIVATE KEY');
-      return certificate && key ? { certificate, key } : undefined;
-    },
-    write({ certificate, key }) {
-      const isOne = certificateFile === keyFile;
-      writeFileSync(certificateFile, isOne ? certificate + key : certificate, { mode: 0o600 });
-      if (!isOne) writeFileSync(keyFile, key, { mode: 0o600 });
-    },
-  };
-}
-
-function block(text: string, label: string): string | undefined {
-  return new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----\\n?`).exec(text)?.[0];
-}
-
-/** Returns the container runtime and the machine's capacity, info and settings. */
-async function machineOf(
+/** Starts the kubelet with a CRI runtime, or with simulated containers on the capacity of this machine. */
+async function startKubelet(
   flags: KubeletFlags,
-  address: string,
-  log: Log,
+  options: Omit<KubeletOptions, 'runtime' | 'addresses'> & { readonly address: string },
   signal: AbortSignal,
-): Promise<Pick<KubeletOptions, 'runtime' | 'capacity' | 'info' | 'settings' | 'supplies'>> {
+): Promise<MachineNode> {
   const { containerRuntimeEndpoint: endpoint, rootDir: rootDirectory } = flags;
+  const { address, ...rest } = options;
+  const maxPods = Number(flags.maxPods);
   const settings = {
     rootDirectory,
     clusterDns: flags.clusterDns.split(','),
     clusterDomain: flags.clusterDomain,
-    hostDns: machineDns(),
-    hasUnifiedCgroups: hasUnifiedCgroups(),
+    podLogsDirectory: flags.podLogsDir,
+    ...(flags.cgroupRoot === undefined ? {} : { cgroupRoot: flags.cgroupRoot }),
   };
-  const capacity = await machineCapacity(rootDirectory, Number(flags.maxPods));
-  const common = { capacity, info: machineInfo() };
-  if (endpoint === 'simulated') {
-    const runtime: NodeRuntime = createSimulatedRuntime({
-      clock: systemClock,
-      random: systemRandom,
-      nodeAddress: address,
-    });
-    return { ...common, settings, runtime };
+  if (endpoint !== 'simulated') {
+    const logLimits = logLimitsOf(flags);
+    return startMachineNode({ ...rest, endpoint, address, maxPods, logLimits, settings }, signal);
   }
-  const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal });
-  await requireRuntime(runtime, endpoint);
-  startLogRotation({ runtime, files: runtime.files, clock: systemClock, log }, logLimitsOf(flags), signal);
-  const { linux } = await runtime.runtimeConfig({}).catch(() => ({ linux: undefined }));
-  return {
-    ...common,
-    runtime,
-    settings: { ...settings, ...(linux ? { cgroupDriver: linux.cgroupDriver } : {}) },
-    supplies: () => machineObservations(rootDirectory),
-  };
+  const runtime: NodeRuntime = createSimulatedRuntime({
+    clock: systemClock,
+    random: systemRandom,
+    nodeAddress: address,
+  });
+  const kubelet = createKubelet(
+    {
+      ...rest,
+      runtime,
+      addresses: [address],
+      capacity: await machineCapacity(rootDirectory, maxPods),
+      info: machineInfo(),
+      settings: { ...settings, hostDns: machineDns(), hasUnifiedCgroups: hasUnifiedCgroups() },
+    },
+    signal,
+  );
+  return { kubelet, runtime };
 }
 
 function logLimitsOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletFlags): LogLimits {

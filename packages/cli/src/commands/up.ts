@@ -4,6 +4,7 @@ import { clusterGates } from '@kruise/cluster/feature-gates';
 import { kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { type ClusterOptions, runCluster } from '../cluster-command.ts';
 import type { Plan } from '../cluster-components.ts';
+import { parseRuntime } from '../machine/runtime-choice.ts';
 import type { Prepared } from '../prepare.ts';
 
 export type UpOptions = ClusterOptions & {
@@ -11,16 +12,28 @@ export type UpOptions = ClusterOptions & {
   readonly without?: readonly string[];
   readonly featureGates?: string;
   readonly nodes?: string;
+  readonly sandboxImage: string;
+  readonly registryMirror?: string;
 };
 
 /** Approximate time until a client that waited for the server sends its first request. */
 const firstRequestMs = 20;
 
 export function up(options: UpOptions, prepared: Prepared): Promise<number> {
+  const runtime = parseRuntime(options.runtime ?? 'simulated');
   const plan: Plan = {
     without: componentsOf(options.without),
     gates: clusterGates(options.featureGates ?? ''),
-    nodes: nodeCount(options.nodes),
+    nodes: nodeCount(options.nodes ?? (runtime.kind === 'simulated' ? '3' : '0')),
+    ...(runtime.kind === 'simulated'
+      ? {}
+      : {
+          machine: {
+            choice: runtime,
+            sandboxImage: options.sandboxImage,
+            ...(options.registryMirror === undefined ? {} : { registryMirror: options.registryMirror }),
+          },
+        }),
     bind: options.bind,
     isInMemory: options.memory ?? false,
     isShared: options.etcd !== undefined,
@@ -44,7 +57,7 @@ export function up(options: UpOptions, prepared: Prepared): Promise<number> {
   );
 }
 
-function nodeCount(text = '3'): number {
+function nodeCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new Error(`--nodes must be a number, not ${text}`);
   return Number(text);
 }

@@ -370,6 +370,8 @@ export type HostFiles = {
    * if symbolic links lead out of the root.
    */
   bindBeneath(request: BindRequest): Promise<string>;
+  /** Mounts an empty file system in memory at a directory, which is created; does nothing if one is mounted there. */
+  mountMemory(path: string, options: MemoryMountOptions): Promise<void>;
   /** Unmounts all mounts at a path or below it. */
   unmountBelow(path: string): Promise<void>;
   /** Sets the group of a directory and its contents, and adds bits to their modes. Symbolic links are not followed. */
@@ -389,6 +391,12 @@ export type HostFiles = {
   changeOwner(path: string, owner: { readonly uid?: number; readonly gid?: number }): Promise<void>;
   /** Returns the disk usage of a path and everything below it. */
   usage(path: string): Promise<{ readonly bytes: number; readonly inodes: number }>;
+};
+
+export type MemoryMountOptions = {
+  readonly mode: number;
+  /** Maximum size of the contents; by default that of the kernel. */
+  readonly sizeBytes?: number;
 };
 
 export type WriteFileOptions = { readonly mode?: number; readonly uid?: number; readonly isNew?: boolean };

@@ -95,6 +95,41 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   const containerStatus: RuntimeService['containerStatus'] = call(runtimeMethod.containerStatus);
   // Image pulls have no timeout, because images may be large.
   const pullImage: ImageService['pullImage'] = call(imageMethod.pullImage, () => undefined);
+  const listPodSandbox: RuntimeService['listPodSandbox'] = call(runtimeMethod.listPodSandbox);
+  const podSandboxStats: RuntimeService['podSandboxStats'] = call(runtimeMethod.podSandboxStats);
+  const listStats: RuntimeService['listPodSandboxStats'] = call(runtimeMethod.listPodSandboxStats);
+
+  /** containerd 1.6 has no statistics of any sandbox as soon as one is not ready: then each is asked for its own. */
+  async function listPodSandboxStats(
+    request: Parameters<RuntimeService['listPodSandboxStats']>[0],
+    callOptions?: CallOptions,
+  ): ReturnType<RuntimeService['listPodSandboxStats']> {
+    try {
+      return await listStats(request, callOptions);
+    } catch (error) {
+      if (!isSandboxFault(error)) throw error;
+    }
+    const { id, labelSelector } = request.filter ?? {};
+    const filter = {
+      state: 'SANDBOX_READY' as const,
+      ...(id ? { id } : {}),
+      ...(labelSelector ? { labelSelector } : {}),
+    };
+    const { items } = await listPodSandbox({ filter }, callOptions);
+    const found = await Promise.all(
+      items.map(async ({ id: podSandboxId }) => {
+        try {
+          return [(await podSandboxStats({ podSandboxId }, callOptions)).stats];
+        } catch (error) {
+          // The sandbox stops at this moment.
+          if (isSandboxFault(error)) return [];
+          throw error;
+        }
+      }),
+    );
+    return { stats: found.flat() };
+  }
+
   const eventsMethod = methodOf(runtimeMethod.getContainerEvents);
 
   return {
@@ -107,7 +142,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     stopPodSandbox: command(runtimeMethod.stopPodSandbox),
     removePodSandbox: command(runtimeMethod.removePodSandbox),
     podSandboxStatus: call(runtimeMethod.podSandboxStatus),
-    listPodSandbox: call(runtimeMethod.listPodSandbox),
+    listPodSandbox,
     updatePodSandboxResources: command(runtimeMethod.updatePodSandboxResources),
     createContainer: call(runtimeMethod.createContainer),
     startContainer: command(runtimeMethod.startContainer),
@@ -146,8 +181,8 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     },
     containerStats: call(runtimeMethod.containerStats),
     listContainerStats: call(runtimeMethod.listContainerStats),
-    podSandboxStats: call(runtimeMethod.podSandboxStats),
-    listPodSandboxStats: call(runtimeMethod.listPodSandboxStats),
+    podSandboxStats,
+    listPodSandboxStats,
     listMetricDescriptors: call(runtimeMethod.listMetricDescriptors),
     listPodSandboxMetrics: call(runtimeMethod.listPodSandboxMetrics),
     getContainerEvents: (request, callOptions) =>
@@ -167,6 +202,11 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     files: machineFiles,
     network: machineNetwork(clock),
   };
+}
+
+/** Reports whether the statistics of a sandbox could not be read. */
+function isSandboxFault(error: unknown): boolean {
+  return error instanceof GrpcError && (error.code === 'UNKNOWN' || error.code === 'NOT_FOUND');
 }
 
 /** Throws unless a runtime with a supported API answers. */

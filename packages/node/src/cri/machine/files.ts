@@ -17,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import type { FileStat, HostFiles } from '../runtime.ts';
 import { ifPresent, openBeneath, openItself, pathOfOpen, systemError, walkTree } from './beneath.ts';
-import { bindOpen, mountsBelow, unmountBelow } from './mounts.ts';
+import { bindOpen, mountMemory, mountsBelow, unmountBelow } from './mounts.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
@@ -78,6 +78,7 @@ export const machineFiles: HostFiles = {
     }
     return target;
   },
+  mountMemory,
   unmountBelow,
   async setGroup(path, { gid, fileMode, directoryMode }) {
     const share = async (at: string, mode: number) => {

@@ -6,6 +6,7 @@ import { lstat, mkdir, open, readFile, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import type { MemoryMountOptions } from '../runtime.ts';
 import { ifPresent } from './beneath.ts';
 
 /**
@@ -20,6 +21,16 @@ export async function bindOpen(source: FileHandle, target: string): Promise<void
   if (existing) await unmountBelow(target);
   await makePlaceholder(target, wanted.isDirectory());
   await mount(source, target);
+}
+
+/** Mounts a tmpfs at a directory, which is created; does nothing if a file system is mounted there. */
+export async function mountMemory(path: string, { mode, sizeBytes }: MemoryMountOptions): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o750 });
+  const [here, above] = await Promise.all([lstat(path), lstat(dirname(path))]);
+  if (!here.isDirectory()) throw new Error(`${path} is not a directory`);
+  if (here.dev !== above.dev) return;
+  const options = [`mode=${mode.toString(8)}`, ...(sizeBytes === undefined ? [] : [`size=${Math.ceil(sizeBytes)}`])];
+  await promisify(execFile)('mount', ['--no-canonicalize', '-t', 'tmpfs', '-o', options.join(), 'tmpfs', path]);
 }
 
 /** Unmounts all mounts at a path or below it, the deepest first. */

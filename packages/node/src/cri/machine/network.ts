@@ -14,7 +14,7 @@ const defaultMaxBodyBytes = 10 * 1024;
 export function machineNetwork(clock: Clock): HostNetwork {
   const backends = createNetwork(clock, {});
   return {
-    connect: connectTo,
+    connect: connectOnMachine,
     async request(request, { signal = new AbortController().signal } = {}) {
       const { scheme = 'http', host, port, method = 'GET', path } = request;
       // Every probe opens a new connection, to see the server as a new client does.
@@ -38,7 +38,11 @@ export function machineNetwork(clock: Clock): HostNetwork {
   };
 }
 
-function connectTo({ host, port }: NetworkTarget, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Duplex> {
+/** Connects to an address on the network of this machine. */
+export function connectOnMachine(
+  { host, port }: NetworkTarget,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, ...(signal && { signal }) });
     const onError = (error: NodeJS.ErrnoException) => reject(toGoError(error, host, port));

@@ -36,6 +36,10 @@ export function hostFiles(tree: FileTree): HostFiles {
     },
     // All files are in this process: no container writes between this check and the next.
     bindBeneath: async ({ root, path, mode }) => resolveBeneath(tree, root, path, mode),
+    // All files are in memory.
+    async mountMemory(path, { mode }) {
+      tree.makeDirectory(path, { parents: true, mode });
+    },
     async unmountBelow() {},
     async setGroup(path, { gid, fileMode, directoryMode }) {
       const pending = [tree.realPath(path)];

@@ -63,6 +63,11 @@ test('a Pod has a parent cgroup by QoS class', () => {
   );
   const guaranteed = makePod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Guaranteed' } });
   assert.equal(cgroupParentOf(guaranteed, 'SYSTEMD'), '/kubepods.slice/kubepods-poda_b.slice');
+  assert.equal(cgroupParentOf(guaranteed, 'CGROUPFS', '/kruise-1'), '/kruise-1/kubepods/poda-b');
+  assert.equal(
+    cgroupParentOf(guaranteed, 'SYSTEMD', '/kruise-1'),
+    '/kruise_1.slice/kruise_1-kubepods.slice/kruise_1-kubepods-poda_b.slice',
+  );
 });
 
 const settings: NodeSettings = {

@@ -105,12 +105,18 @@ export function podLinuxResources({ spec }: Pod): LinuxContainerResources {
   };
 }
 
-/** Returns the parent cgroup of a Pod. */
-export function cgroupParentOf({ metadata, spec, status }: Pod, driver: 'SYSTEMD' | 'CGROUPFS'): string {
+/** Returns the parent cgroup of a Pod, below the root that separates several kubelets of one machine. */
+export function cgroupParentOf(
+  { metadata, spec, status }: Pod,
+  driver: 'SYSTEMD' | 'CGROUPFS',
+  root: string = '',
+): string {
   const qosClass = (status?.qosClass ?? (spec ? computeQosClass(spec) : 'BestEffort')).toLowerCase();
   const uid = metadata.uid ?? '';
   const tier = qosClass === 'guaranteed' ? [] : [qosClass];
-  if (driver === 'CGROUPFS') return ['/kubepods', ...tier, `pod${uid}`].join('/');
-  const parts = ['kubepods', ...tier, `pod${uid.replaceAll('-', '_')}`];
+  const prefix = root.split('/').filter((each) => each !== '');
+  if (driver === 'CGROUPFS') return ['', ...prefix, 'kubepods', ...tier, `pod${uid}`].join('/');
+  // A dash in the name of a slice separates it from its parent.
+  const parts = [...prefix, 'kubepods', ...tier, `pod${uid}`].map((each) => each.replaceAll('-', '_'));
   return `/${parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}.slice`).join('/')}`;
 }

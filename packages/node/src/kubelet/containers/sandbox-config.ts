@@ -20,6 +20,8 @@ export type NodeSettings = {
   readonly cgroupDriver: 'SYSTEMD' | 'CGROUPFS';
   /** True if the kernel uses the unified cgroup hierarchy (cgroup v2). */
   readonly hasUnifiedCgroups: boolean;
+  /** Parent of the cgroups of Pods; the root cgroup if absent. */
+  readonly cgroupRoot?: string;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** DNS configuration from the node's resolv.conf. */
@@ -62,7 +64,7 @@ export function sandboxConfigOf(
     labels: { ...metadata.labels, ...podLabels(pod) },
     annotations: metadata.annotations ?? {},
     linux: {
-      cgroupParent: cgroupParentOf(pod, settings.cgroupDriver),
+      cgroupParent: cgroupParentOf(pod, settings.cgroupDriver, settings.cgroupRoot),
       securityContext: sandboxSecurityOf(pod, userNamespace),
       sysctls: Object.fromEntries(
         (spec?.securityContext?.sysctls ?? []).map((each) => [each.name.replaceAll('/', '.'), each.value]),

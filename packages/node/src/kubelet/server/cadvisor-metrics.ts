@@ -49,7 +49,7 @@ export async function cadvisorMetrics(view: KubeletView): Promise<string> {
     const worker = workers.get(attributes.labels[podUidLabel] ?? '');
     if (!worker || !linux) continue;
     const { name: pod, namespace } = attributes.metadata;
-    const group = cgroupParentOf(worker.pod(), view.settings.cgroupDriver);
+    const group = cgroupParentOf(worker.pod(), view.settings.cgroupDriver, view.settings.cgroupRoot);
     const podLabels = { container: '', id: group, image: '', name: '', namespace, pod };
     for (const { attributes: of, cpu, memory, writableLayer, swap } of linux.containers) {
       const { name } = of.metadata;

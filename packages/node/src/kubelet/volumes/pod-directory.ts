@@ -28,8 +28,12 @@ export function subPathsDirectory(pod: Pod, rootDirectory: string): string {
   return `${podDirectory(pod, rootDirectory)}/volume-subpaths`;
 }
 
-/** Removes the directory of a Pod. SubPath mounts are unmounted first, so that their files are kept. */
+/**
+ * Removes the directory of a Pod. SubPath mounts are unmounted first, so that their files are kept, then the volumes in
+ * memory.
+ */
 export async function removePodDirectory(files: HostFiles, directory: string): Promise<void> {
   await files.unmountBelow(`${directory}/volume-subpaths`);
+  await files.unmountBelow(`${directory}/volumes`);
   await files.remove(directory);
 }

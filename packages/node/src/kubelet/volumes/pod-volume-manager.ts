@@ -1,5 +1,6 @@
 /** Mounts the volumes of a Pod before its containers start, and records events for mount failures. */
 import type { Pod } from '@kruise/api/core/pod';
+import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { DownwardContext } from '../containers/downward-api.ts';
 import type { NodeContext } from '../node/node-context.ts';
 import { podDirectory, removePodDirectory } from './pod-directory.ts';
@@ -48,6 +49,10 @@ export function createPodVolumeManager(node: NodeContext, uid: string): PodVolum
       random: node.random,
       sources: node.sources,
       rootDirectory: settings.rootDirectory,
+      allocatableMemory: () => {
+        const { memory } = node.allocatable();
+        return memory === undefined ? node.memoryCapacity() : quantityValue(parseQuantity(memory));
+      },
       token: async (of, request) => {
         const { text, refreshAt } = await node.tokens.get(of, request);
         node.syncAt(uid, refreshAt);

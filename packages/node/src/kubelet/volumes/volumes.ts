@@ -6,7 +6,9 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { Volume } from '@kruise/api/core/volume';
 import { controllerOf } from '@kruise/machinery/owner-references';
+import { podLimits } from '@kruise/machinery/pod-resources';
 import type { Clock } from '@kruise/values/clock';
+import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import type { FileStat, HostFiles } from '../../cri/runtime.ts';
 import type { DownwardContext } from '../containers/downward-api.ts';
@@ -47,6 +49,8 @@ export type VolumeContext = {
     request: { readonly audience: string; readonly expirationSeconds: number },
   ) => Promise<string>;
   readonly rootDirectory: string;
+  /** Returns the memory of the node that Pods may use. */
+  readonly allocatableMemory: () => number;
 };
 
 /** Volumes of a Pod. */
@@ -60,7 +64,8 @@ export type PodVolumes = {
 };
 
 /** Creates the volumes of a Pod. */
-export function createPodVolumes({ files, clock, random, sources, token, rootDirectory }: VolumeContext): PodVolumes {
+export function createPodVolumes(context: VolumeContext): PodVolumes {
+  const { files, clock, random, sources, token, rootDirectory, allocatableMemory } = context;
   const mounted = new Map<string, MountedVolume>();
   const contents = new Map<string, Content>();
 
@@ -77,6 +82,8 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
       });
       if (!isSameContent(contents.get(volume.name), content)) {
         await files.makeDirectory(parentOf(path), { mode: privateMode });
+        // Secrets and tokens are never written to a disk.
+        if (!volume.configMap) await files.mountMemory(path, { mode: 0o755 });
         const nested = nestedMountsOf(pod, volume.name);
         await writePayload(files, path, content, { now: clock.now(), random, group: fsGroup, nested });
         contents.set(volume.name, content);
@@ -98,10 +105,11 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
     }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
-      // Same mode as a tmpfs root: all users may create files and delete their own.
-      const mode = volume.emptyDir?.medium === 'Memory' ? 0o1777 : 0o777;
       await files.makeDirectory(parentOf(path), { mode: privateMode });
-      await files.makeDirectory(path, { mode });
+      if (volume.emptyDir?.medium === 'Memory') {
+        // Same mode as a tmpfs root: all users may create files and delete their own.
+        await files.mountMemory(path, { mode: 0o1777, sizeBytes: memoryLimitOf(pod, volume.emptyDir) });
+      } else await files.makeDirectory(path, { mode: 0o777 });
       if (fsGroup != null) await setVolumeGroup(files, path, { group: fsGroup, isReadOnly: false });
       return { path, isReadOnly: false };
     }
@@ -150,6 +158,15 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
     else if (type === 'FileOrCreate' && !found) await files.writeFile(path, '', { mode: 0o644, isNew: true });
     else checkType(path, type, found);
     return path;
+  }
+
+  /** Returns the size of a volume in memory: it counts towards the memory limit of the Pod's containers. */
+  function memoryLimitOf({ spec }: Pod, { sizeLimit }: NonNullable<Volume['emptyDir']>): number {
+    const limit = spec && podLimits(spec).get('memory');
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+    const isLimited = containers.every((each) => each.resources?.limits?.['memory'] !== undefined);
+    const maximum = limit && isLimited ? quantityValue(limit) : allocatableMemory();
+    return sizeLimit == null ? maximum : Math.min(maximum, quantityValue(parseQuantity(sizeLimit)));
   }
 
   const pathOf = (pod: Pod, plugin: string, name: string) =>
