@@ -10,7 +10,7 @@ import { createGrpcRuntime, requireRuntime } from './cri/grpc/grpc-runtime.ts';
 import type { NodeRuntime } from './cri/runtime.ts';
 import type { NodeSettings } from './kubelet/containers/sandbox-config.ts';
 import { type LogLimits, startLogRotation } from './kubelet/eviction/log-rotation.ts';
-import { createKubelet } from './kubelet/kubelet.ts';
+import { createKubelet, type Kubelet } from './kubelet/kubelet.ts';
 import type { KubeletOptions } from './kubelet/kubelet-options.ts';
 import {
   hasUnifiedCgroups,
