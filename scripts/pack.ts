@@ -43,7 +43,7 @@ function compile(): void {
       tsBuildInfoFile: null,
     },
     include: libraries.map((name) => `../../packages/${name}/src`),
-    exclude: ['../../packages/*/src/**/*.test.ts'],
+    exclude: ['../../packages/*/src/**/*.test.ts', '../../packages/*/src/**/*.type-test.ts'],
   };
   writeFileSync(join(work, 'tsconfig.json'), JSON.stringify(config));
   run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', work], root);
