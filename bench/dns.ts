@@ -10,7 +10,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { namespace } from '@kruise/api/core/namespace';
@@ -23,7 +23,7 @@ import { describeResponse } from '@kruise/network/dns/testing/describe-response'
 import { startTestUpstream } from '@kruise/network/dns/testing/upstream-server';
 import { encodeQuestion, generateQuestion, generateWorld, type World } from '@kruise/network/dns/testing/world';
 import { mapConcurrently } from '@kruise/values/map-concurrently';
-import { type Random, seededRandom } from '@kruise/values/random';
+import { pick, type Random, seededRandom } from '@kruise/values/random';
 import { systemClock } from '@kruise/values/system';
 import { useOf } from './process-use.ts';
 
@@ -251,6 +251,36 @@ function questionOf(world: World): () => Buffer {
   return () => encodeQuestion(random, ++id & 0xffff, generateQuestion(random, world));
 }
 
+/** Creates a Service whose endpoint is this machine: its NS records name the servers. */
+async function announceServers(client: Client, world: World): Promise<World> {
+  const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const address = own.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+  if (address === undefined) throw new Error('this machine has no address beside that of the loopback interface');
+  const metadata = { name: 'dns-servers', namespace: 'kube-system' };
+  const ports = [{ name: 'dns', port: 53, protocol: 'UDP' as const }];
+  await client.create(service, { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports } });
+  await client.create(endpointSlice, {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': metadata.name } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [address] }],
+    ports,
+  });
+  // Both servers watch; neither reports what it has seen.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  return world;
+}
+
+/** Asks for the servers of the zones. */
+function serverQuestion(): () => Buffer {
+  let id = 0;
+  return () => {
+    const name = pick(random, ['', 'ns.dns.', 'dns-servers.kube-system.svc.']) + pick(random, domains);
+    return encodeQuestion(random, ++id, { name, type: pick(random, [1, 2, 28, 6, 33, 16, 5, 12]) });
+  };
+}
+
 /** Names of Services and the searches that precede other names; a mix of these and of forwarded names. */
 type Mix = 'cluster' | 'mixed';
 
@@ -321,6 +351,7 @@ try {
   } else {
     if (!theirs) throw new Error('--coredns is needed to compare with');
     await compare([ours, theirs], world, Number(values.questions), questionOf(world));
+    await compare([ours, theirs], await announceServers(client, world), 200, serverQuestion());
   }
   close();
 } finally {

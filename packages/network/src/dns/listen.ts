@@ -58,10 +58,12 @@ export async function listenDns({ host, port, clock, handle, onError }: ListenOp
   const datagramClient: Client = { transport: 'udp', family };
   let isUdpOpen = true;
   udp.on('message', (message, remote) => {
+    // A forged source: there is no port to respond to, and Node throws for it.
+    if (remote.port === 0) return;
     const response = handle(message, message.length, datagramClient);
     if (response === undefined) return;
-    if (response instanceof Uint8Array) udp.send(response, remote.port, remote.address);
-    else track(response, (bytes) => isUdpOpen && udp.send(bytes, remote.port, remote.address));
+    if (response instanceof Uint8Array) udp.send(response, remote.port, remote.address, ignoreSendError);
+    else track(response, (bytes) => isUdpOpen && udp.send(bytes, remote.port, remote.address, ignoreSendError));
   });
 
   const connections = new Set<Socket>();
@@ -102,6 +104,9 @@ export async function listenDns({ host, port, clock, handle, onError }: ListenOp
     },
   };
 }
+
+/** Sources of datagrams can be forged: that one cannot be reached is no event of this server, and must not fill its log. */
+function ignoreSendError(): void {}
 
 type ConnectionOptions = {
   readonly clock: Clock;

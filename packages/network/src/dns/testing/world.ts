@@ -90,7 +90,7 @@ function service(
   }
   const addresses = [
     `10.96.${index >> 8}.${index & 255}`,
-    ...(chance(random, 0.4) ? [`fd00:96::${index.toString(16)}`] : []),
+    ...(chance(random, 0.4) ? [`fd00:96::${(index + 1).toString(16)}`] : []),
   ];
   return { ...base, spec: { ports, ...(withAddresses ? { clusterIP: addresses[0]!, clusterIPs: addresses } : {}) } };
 }
@@ -108,7 +108,7 @@ function slicesOf(random: Random, { metadata, spec }: Service, index: number): E
     const endpoints = Array.from({ length: size }, (__, endpoint) => {
       const last = endpoint + 100 * number;
       const address = isIPv6
-        ? `fd00:244::${index.toString(16)}:${(last + 1).toString(16)}`
+        ? `fd00:244::${(index + 1).toString(16)}:${(last + 1).toString(16)}`
         : `10.${244 + (index >> 8)}.${index & 255}.${last % 250}`;
       return {
         addresses: [address],
