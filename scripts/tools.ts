@@ -19,7 +19,9 @@ const tools: readonly Tool[] = [
   { command: 'containerd', why: 'the client of container runtimes', debianPackage: 'containerd' },
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
   { command: 'helm', why: 'charts', build: buildHelm },
+  { command: 'ip', why: 'the Pod network', debianPackage: 'iproute2' },
   { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
+  { command: 'nft', why: 'network policies', debianPackage: 'nftables' },
   { command: 'protoc', why: 'whether generated code is up to date', debianPackage: 'protobuf-compiler' },
   { command: 'runc', why: 'containers of containerd', debianPackage: 'runc' },
 ];
