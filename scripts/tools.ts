@@ -21,9 +21,10 @@ const tools: readonly Tool[] = [
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
   { command: 'go', why: 'images for real nodes', debianPackage: 'golang-go' },
   { command: 'helm', why: 'charts', build: buildHelm },
-  { command: 'ip', why: 'real nodes', debianPackage: 'iproute2' },
-  { command: 'iptables', why: 'real nodes', debianPackage: 'iptables' },
+  { command: 'ip', why: 'real nodes and the Pod network', debianPackage: 'iproute2' },
+  { command: 'iptables', why: 'real nodes and kube-proxy', debianPackage: 'iptables' },
   { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
+  { command: 'nft', why: 'kube-proxy and network policies', debianPackage: 'nftables' },
   { command: 'protoc', why: 'whether generated code is up to date', debianPackage: 'protobuf-compiler' },
   { command: 'runc', why: 'containers of containerd', debianPackage: 'runc' },
 ];

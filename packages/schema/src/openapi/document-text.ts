@@ -6,7 +6,13 @@ const membersPerStep = 32;
 /** Depth of the objects whose members are written apart: paths, definitions, and `components.schemas`. */
 const deepest = 3;
 
-/** Writes a document as JSON, with the same text as `JSON.stringify`. */
+/**
+ * Writes a document as JSON, with the same text as `JSON.stringify`.
+ *
+ * ```ts
+ * const text = runSteps(documentText(openApiV2([{ kind: pod, subresources: [] }], vocabulary)));
+ * ```
+ */
 export function* documentText(document: Json): Steps<string> {
   const texts: string[] = [];
   yield* writeObject(document, 1, texts);

@@ -4,7 +4,13 @@
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Runs all steps at once. */
+/**
+ * Runs all steps at once.
+ *
+ * ```ts
+ * const document = runSteps(buildOpenApiV2([{ kind: pod, subresources: [] }], vocabulary));
+ * ```
+ */
 export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
