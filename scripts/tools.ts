@@ -17,6 +17,7 @@ const tools: readonly Tool[] = [
   { command: '/usr/lib/cni/ptp', why: 'containers of containerd', debianPackage: 'containernetworking-plugins' },
   { command: '/usr/lib/cni/bridge', why: 'real nodes', debianPackage: 'containernetworking-plugins' },
   { command: 'busybox', why: 'containers of containerd', debianPackage: 'busybox-static' },
+  { command: 'conntrack', why: 'UDP connections of Services', debianPackage: 'conntrack' },
   { command: 'containerd', why: 'the client of container runtimes', debianPackage: 'containerd' },
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
   { command: 'go', why: 'images for real nodes', debianPackage: 'golang-go' },

@@ -31,8 +31,6 @@ export type ServiceRoutesOptions = {
 /** Maximum number of session affinity entries; the least recently used one is evicted first. */
 const maxAffinities = 10_000;
 
-type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];
-
 export function serviceRoutes({
   services,
   slices,
@@ -125,10 +123,6 @@ export function serviceRoutes({
 const podInterface = 'pods';
 /** Decides about clients that are on no node. */
 const outsideNode: RoutingNode = { name: '', address: '' };
-
-function readyEndpoints({ endpoints }: EndpointSlice): readonly Endpoint[] {
-  return (endpoints ?? []).filter(({ conditions }) => conditions?.ready ?? true);
-}
 
 /** Returns the cluster IPs of a Service; empty for a headless Service. */
 function addressesOf({ spec }: Service): readonly string[] {
