@@ -42,7 +42,8 @@ const modes = flags.modes.split(',');
 const proxies = flags.proxies.split(',');
 const limitMs = 1000 * Number(flags.limit);
 const namespace = process.env['BENCH_PROXY_NAMESPACE'];
-const kruise = fileURLToPath(new URL('../packages/cli/bin/kruise.mjs', import.meta.url));
+// Not the launcher: its child would be measured apart.
+const kruise = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
 const nodeName = 'bench-node';
 const ticksPerSecond = 100;
 const pageBytes = 4096;
