@@ -2,6 +2,7 @@
  * kube-proxy: full sync, one changed endpoint, rules, memory and CPU, against upstream kube-proxy in the same run.
  *
  *   node bench/proxy.ts [--services 10000] [--endpoints 10] [--upstream PATH] [--modes nftables,iptables]
+ *     [--proxies kruise,upstream] [--limit SECONDS]
  *
  * Everything runs in a network namespace of its own, which is deleted at the end; needs Linux and root. The proxies read
  * the same objects from one `kruise apiserver`. Durations of syncs are those of the metric
@@ -29,12 +30,17 @@ const { values: flags } = parseArgs({
     upstream: { type: 'string' },
     modes: { type: 'string', default: 'nftables,iptables' },
     port: { type: 'string', default: '26443' },
+    proxies: { type: 'string', default: 'kruise,upstream' },
+    /** A proxy that has not synced after this many seconds is given up. */
+    limit: { type: 'string', default: '300' },
   },
 });
 const serviceCount = Number(flags.services);
 const endpointCount = Number(flags.endpoints);
 const changeCount = Number(flags.changes);
 const modes = flags.modes.split(',');
+const proxies = flags.proxies.split(',');
+const limitMs = 1000 * Number(flags.limit);
 const namespace = process.env['BENCH_PROXY_NAMESPACE'];
 const kruise = fileURLToPath(new URL('../packages/cli/bin/kruise.mjs', import.meta.url));
 const nodeName = 'bench-node';
@@ -52,6 +58,9 @@ function runInNamespace(): void {
       env: { ...process.env, BENCH_PROXY_NAMESPACE: name },
     });
   } finally {
+    // A proxy that was given up leaves the program that it was running.
+    const left = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n');
+    for (const pid of left) if (pid !== '') process.kill(Number(pid), 'SIGKILL');
     execFileSync('ip', ['netns', 'delete', name]);
   }
 }
@@ -69,18 +78,17 @@ async function measure(): Promise<void> {
       console.log(
         `${serviceCount} Services with ${endpointCount} endpoints each, created in ${seconds(systemClock.elapsedMs() - startedAtMs)}`,
       );
-      const rows: Row[] = [];
+      const { upstream } = flags;
       for (const mode of modes) {
-        rows.push(await measureProxy(client, 'kruise proxy', mode, (port) => startKruise(kubeconfig, mode, port)));
-        cleanUp();
-        const { upstream } = flags;
-        if (upstream === undefined) continue;
-        rows.push(
-          await measureProxy(client, 'upstream', mode, (port) => startUpstream(upstream, kubeconfig, mode, port)),
-        );
-        cleanUp();
+        if (proxies.includes('kruise')) {
+          report(await measureProxy(client, 'kruise proxy', mode, (port) => startKruise(kubeconfig, mode, port)));
+        }
+        if (upstream !== undefined && proxies.includes('upstream')) {
+          report(
+            await measureProxy(client, 'upstream', mode, (port) => startUpstream(upstream, kubeconfig, mode, port)),
+          );
+        }
       }
-      console.table(rows);
     } finally {
       close();
     }
@@ -88,6 +96,14 @@ async function measure(): Promise<void> {
     await ended(server);
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function report(row: Row): void {
+  console.log(
+    Object.entries(row)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n  '),
+  );
 }
 
 type Client = ReturnType<typeof connect>['client'];
@@ -197,9 +213,12 @@ async function measureProxy(
   nextPort += 2;
   const beginMs = systemClock.elapsedMs();
   const child = run(port);
+  let isSynced = false;
   try {
     const read = () => readSyncs(port);
-    const first = await untilSynced(read, { count: 0, seconds: 0 });
+    const first = await untilSynced(read, { count: 0, seconds: 0 }, limitMs);
+    if (!first) return { proxy: `${name} (${mode})`, 'start to first sync': `more than ${flags.limit} s` };
+    isSynced = true;
     const readyMs = systemClock.elapsedMs() - beginMs;
     const startCpu = cpuSeconds(child);
     const rules = countRules(mode);
@@ -208,7 +227,7 @@ async function measureProxy(
     const changes: number[] = [];
     const cpus: number[] = [];
     for (let change = 0; change < changeCount; change++) {
-      const before = await untilSynced(read, { count: 0, seconds: 0 });
+      const before = await known(read);
       const cpuBefore = cpuSeconds(child);
       const index = (change * 997) % serviceCount;
       const { endpoints = [] } = sliceOf(index);
@@ -219,7 +238,8 @@ async function measureProxy(
         { endpoints: changed },
         { type: 'merge' },
       );
-      const after = await untilSynced(read, before);
+      const after = await untilSynced(read, before, limitMs);
+      if (!after) throw new Error(`${name} has not synced a change after ${flags.limit} s`);
       changes.push((1000 * (after.seconds - before.seconds)) / Math.max(1, after.count - before.count));
       await sleep(1500);
       cpus.push(cpuSeconds(child) - cpuBefore);
@@ -236,6 +256,7 @@ async function measureProxy(
     };
   } finally {
     await ended(child);
+    if (isSynced) cleanUp();
   }
 }
 
@@ -259,12 +280,25 @@ async function readSyncs(port: number): Promise<Syncs | undefined> {
   return { count: total('count'), seconds: total('sum') };
 }
 
-async function untilSynced(read: () => Promise<Syncs | undefined>, before: Syncs): Promise<Syncs> {
-  for (;;) {
+/** Waits for another sync; undefined if there is none within the time. */
+async function untilSynced(
+  read: () => Promise<Syncs | undefined>,
+  before: Syncs,
+  withinMs: number,
+): Promise<Syncs | undefined> {
+  const untilMs = systemClock.elapsedMs() + withinMs;
+  while (systemClock.elapsedMs() < untilMs) {
     const now = await read();
     if (now && now.count > before.count) return now;
     await sleep(20);
   }
+  return undefined;
+}
+
+async function known(read: () => Promise<Syncs | undefined>): Promise<Syncs> {
+  const found = await read();
+  if (!found) throw new Error('the proxy serves no metrics');
+  return found;
 }
 
 /** Returns the CPU time of a process and of the programs that it has run. */

@@ -91,7 +91,7 @@ const httpd = {
 } as const;
 
 const agnhost = {
-  packages: [...shell, 'bash', 'bind9-dnsutils', 'curl', 'iperf', 'iproute2', 'netcat-openbsd'],
+  packages: [...shell, 'bash', 'bind9-dnsutils', 'curl', 'libc-bin', 'iperf', 'iproute2', 'netcat-openbsd'],
   programs: [agnhostProgram, { module: 'github.com/coredns/coredns', version: 'v1.12.1', path: 'coredns' }],
   kubernetesFiles: {
     'localhost.crt': `${images}/agnhost/porter/localhost.crt`,
@@ -157,7 +157,7 @@ export const recipes: readonly Recipe[] = [
   { ...busybox, names: [e2e('nonroot:1.4')], config: { ...busybox.config, User: '1234' } },
   {
     names: [e2e('jessie-dnsutils:1.7')],
-    packages: [...shell, 'bash', 'bind9-dnsutils'],
+    packages: [...shell, 'bash', 'bind9-dnsutils', 'libc-bin'],
     files: accounts,
     links: { 'bin/sh': 'bash' },
     config: { Cmd: ['bash'] },

@@ -185,7 +185,10 @@ const seed = process.env.PACKETS_SEED ?? 'packets';
 
 for (const family of labFamilies) {
   for (const renderer of renderers) {
-    test(`${renderer.name} sends ${family} packets where the decision says`, { skip }, async (context) => {
+    test(`${renderer.name} sends ${family} packets where the decision says`, {
+      skip,
+      timeout: 120_000,
+    }, async (context) => {
       if (!(await renderer.works(lab.run, family))) {
         assert.ok(renderer.name === 'iptables-legacy' || !isRequired, `${renderer.name} works for ${family}`);
         context.skip(`${renderer.name} does not work here`);
@@ -200,9 +203,9 @@ for (const family of labFamilies) {
           { by: 'cidr', range: own.podRange },
           { by: 'interface-prefix', prefix: 'pod' },
         ] as const),
-        masqueradeAll: false,
+        masqueradeAll: random.next() < 0.3,
         masqueradeBit: 14,
-        nodePortAddresses: [own.node],
+        nodePortAddresses: pick(random, ['all', [own.node]] as const),
         nodeAddresses: [own.node],
         serviceRanges: [],
         localhostNodePorts: false,
@@ -210,9 +213,9 @@ for (const family of labFamilies) {
       };
       const packetContext: PacketContext = {
         nodeAddresses,
-        nodePortAddresses: new Set([own.node]),
+        nodePortAddresses: options.nodePortAddresses === 'all' ? nodeAddresses : new Set(options.nodePortAddresses),
         localTraffic: options.localTraffic,
-        masqueradeAll: false,
+        masqueradeAll: options.masqueradeAll,
         rejectUnknownPorts: renderer.rejectsUnknownPorts,
       };
       const proxier = renderer.create(lab.run, options);
@@ -272,7 +275,9 @@ async function checkPackets(
         }
         for (const offset of [0, 1]) {
           const port = nodePortBase + 2 * index + offset;
-          packets.push({ from, packet: packetOf(from, family, addresses[family].node, port, protocol) });
+          for (const address of [addresses[family].node, addresses[family].gateway]) {
+            packets.push({ from, packet: packetOf(from, family, address, port, protocol) });
+          }
         }
       }
     }

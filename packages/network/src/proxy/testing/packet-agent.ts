@@ -37,12 +37,15 @@ function listen(address: string, port: number): Promise<unknown> {
   });
   const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   udp.on('message', (_message, { address: client, port: clientPort }) => {
-    udp.send(`${nameOf(address, port)} ${client}`, clientPort, client);
+    // A reply that the rules under test block is lost, as is every reply to a client that has gone.
+    udp.send(`${nameOf(address, port)} ${client}`, clientPort, client, () => {});
   });
-  return Promise.all([
+  const listening = Promise.all([
     new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, address, resolve)),
     new Promise<void>((resolve, reject) => udp.once('error', reject).bind(port, address, resolve)),
   ]);
+  // ICMP errors of earlier replies.
+  return listening.then(() => udp.on('error', () => {}));
 }
 
 function sendTcp(id: number, address: string, port: number): void {
@@ -65,6 +68,7 @@ function sendTcp(id: number, address: string, port: number): void {
 function sendUdp(id: number, address: string, port: number): void {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   let isFinished = false;
+  let isConnected = false;
   const finish = (outcome: Outcome) => {
     if (isFinished) return;
     isFinished = true;
@@ -78,8 +82,12 @@ function sendUdp(id: number, address: string, port: number): void {
   socket.on('message', (message) => finish(parse(message.toString())));
   const send = () => socket.send('hello', (error) => error && finish(failure(error)));
   // A datagram may be lost when two flows begin at the same time.
-  const again = setTimeout(() => isFinished || send(), timeoutMs / 2);
-  socket.connect(port, address, send);
+  const again = setTimeout(() => isConnected && !isFinished && send(), timeoutMs / 2);
+  socket.once('connect', () => {
+    isConnected = true;
+    send();
+  });
+  socket.connect(port, address);
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -168,7 +168,7 @@ function commandsOf(place: Place, namespaceOf: (place: Place) => string): readon
         `addr add ${IPv6.outside}/64 dev eth0 nodad`,
         ...both((all, bits) => all.remotes.map((each) => `addr add ${each}/${bits} dev lo`)).flat(),
         ...both((all, bits) => [
-          ...[all.pod1, all.pod2].map((pod) => `route add ${pod}/${bits} via ${all.node}`),
+          ...[all.gateway, all.pod1, all.pod2].map((own) => `route add ${own}/${bits} via ${all.node}`),
           ...all.services.map((range) => `route add ${range} via ${all.node}`),
         ]).flat(),
       ];
@@ -199,11 +199,16 @@ function startAgent(namespace: string) {
     pending.get(id)?.resolve(outcome);
     pending.delete(id);
   });
+  const end = new Error(`the agent in ${namespace} has ended`);
+  let hasEnded = false;
   child.on('exit', () => {
-    for (const each of pending.values()) each.reject(new Error(`the agent in ${namespace} has ended`));
+    hasEnded = true;
+    for (const each of pending.values()) each.reject(end);
   });
+  child.stdin!.on('error', () => {});
   return {
     ask(request: NewRequest): Promise<Outcome> {
+      if (hasEnded) return Promise.reject(end);
       const id = ids++;
       const answer = Promise.withResolvers<Outcome>();
       pending.set(id, answer);

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chdir, cwd, getgid } from 'node:process';
 import { after, beforeEach, test } from 'node:test';
+import { removePodDirectory } from '../../kubelet/volumes/pod-directory.ts';
 import { asRoot } from '../conformance/as-root.ts';
 import { openBeneath, pathOfOpen } from './beneath.ts';
 import { machineFiles as files } from './files.ts';
@@ -131,5 +132,33 @@ asRoot('bind mounts', () => {
     await files.remove(join(base, 'pod'));
     assert.equal(existsSync(join(base, 'pod')), false);
     assert.equal(readFileSync(join(base, 'volume/sub/file'), 'utf8'), 'kept');
+  });
+});
+
+asRoot('file systems in memory', () => {
+  const memory = () => join(base, 'pod/volumes/memory');
+
+  test('a file system in memory is mounted once, with its mode and its size', async () => {
+    await files.mountMemory(memory(), { mode: 0o1777, sizeBytes: 64 * 1024 });
+    writeFileSync(join(memory(), 'kept'), 'kept');
+    await files.mountMemory(memory(), { mode: 0o1777, sizeBytes: 64 * 1024 });
+    assert.equal((await mountsBelow(memory())).length, 1);
+    assert.equal(readFileSync(join(memory(), 'kept'), 'utf8'), 'kept');
+    assert.equal((await files.stat(memory()))?.mode, 0o1777);
+    assert.throws(() => writeFileSync(join(memory(), 'large'), Buffer.alloc(128 * 1024)), hasCode('ENOSPC'));
+  });
+
+  test('a symbolic link in the place of the directory is not followed', async () => {
+    mkdirSync(join(base, 'other'));
+    mkdirSync(join(base, 'pod/volumes'), { recursive: true });
+    symlinkSync(join(base, 'other'), memory());
+    await assert.rejects(files.mountMemory(memory(), { mode: 0o755 }));
+    assert.deepEqual(await mountsBelow(join(base, 'other')), []);
+  });
+
+  test('a file system in memory is unmounted before its Pod directory is removed', async () => {
+    await files.mountMemory(memory(), { mode: 0o755 });
+    await removePodDirectory(files, join(base, 'pod'));
+    assert.equal(existsSync(join(base, 'pod')), false);
   });
 });
