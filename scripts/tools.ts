@@ -24,6 +24,7 @@ const tools: readonly Tool[] = [
   { command: 'ip', why: 'real nodes', debianPackage: 'iproute2' },
   { command: 'iptables', why: 'real nodes', debianPackage: 'iptables' },
   { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
+  { command: 'nft', why: 'network policies', debianPackage: 'nftables' },
   { command: 'protoc', why: 'whether generated code is up to date', debianPackage: 'protobuf-compiler' },
   { command: 'runc', why: 'containers of containerd', debianPackage: 'runc' },
 ];

@@ -123,7 +123,7 @@ async function compareWithKernel(lab: Lab, machines: readonly Machine[], isTunne
         [],
       );
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: 12, endOnFailure: true },
   );
 }
 

@@ -91,7 +91,7 @@ export async function createLab(links: number): Promise<Lab> {
   }
 
   const router = await addNamespace('r');
-  await router.run(['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
+  await enableForwarding(router.run);
   for (let link = 1; link <= links; link++) {
     // All machines of a link are on one bridge of the router.
     await router.run(['ip', 'link', 'add', `br${link}`, 'type', 'bridge']);
@@ -122,7 +122,7 @@ export async function createLab(links: number): Promise<Lab> {
           `route add default via fd00:0:0:${link}::fe`,
         ].join('\n'),
       );
-      await run(['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
+      await enableForwarding(run);
       const podCidrs = [`10.244.${number}.0/24`, `fd00:10:244:${number}::/64`];
       const node: RoutedNode = {
         name,
@@ -169,4 +169,9 @@ export async function createLab(links: number): Promise<Lab> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+async function enableForwarding(run: CommandRunner): Promise<void> {
+  const parameters = ['ipv4/ip_forward', 'ipv6/conf/all/forwarding'];
+  await run(['sh', '-c', parameters.map((each) => `echo 1 > /proc/sys/net/${each}`).join(' && ')]);
 }
