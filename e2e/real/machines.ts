@@ -22,8 +22,8 @@ export type Machines = { readonly all: readonly Machine[]; dispose(): void };
 export function hasRealNodes(): boolean {
   const missing =
     missingForContainerd() ??
-    ['bridge', 'host-local', 'loopback', 'portmap'].find((plugin) => !existsSync(`/usr/lib/cni/${plugin}`)) ??
-    ['go', 'ip', 'iptables', 'nsenter'].find(
+    ['host-local', 'loopback', 'portmap', 'ptp'].find((plugin) => !existsSync(`/usr/lib/cni/${plugin}`)) ??
+    ['bridge', 'conntrack', 'go', 'ip', 'iptables', 'nft', 'nsenter'].find(
       (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
     );
   if (missing === undefined) return hasTool('kubectl', 'real nodes');

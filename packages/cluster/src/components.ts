@@ -90,6 +90,10 @@ export type ComponentOptions = {
 export type MachineParts = {
   /** Returns a client with the permissions of a node. */
   clientOf(nodeName: string): Client;
+  /** Returns a client with the permissions of a user: of kube-proxy, for example. */
+  userClient(username: string): Client;
+  /** Returns a client with the permissions of a service account in kube-system. */
+  accountClient(account: string): Client;
   /** A client with the permissions of the API server itself. */
   readonly reader: Client;
   readonly caches: Caches;
@@ -248,6 +252,8 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     const parts: MachineParts = {
       ...shared('node'),
       clientOf: (name) => clientOf(core, component(`system:node:${name}`, 'system:nodes')),
+      userClient: (username) => clientOf(core, component(username)),
+      accountClient: accounts.clientOf,
       reader: clientOf(core, serverItself),
       gates,
       ...(daemon ? { accompany: daemon } : {}),

@@ -24,9 +24,11 @@ import { pairStore, selfSignedCertificate } from '../machine/certificate-files.t
 import { machineNodeDirectory } from '../machine/directory.ts';
 import { discoverCluster } from '../machine/discovery.ts';
 import { kubeletConfigName } from '../machine/join-permissions.ts';
+import { requireNetwork } from '../machine/network-claim.ts';
 import { runNode } from '../machine/node.ts';
 import { connectAsNode } from '../machine/node-client.ts';
-import { type NodeServiceOptions, nodeServices } from '../machine/node-services.ts';
+import { podNetworkService, proxyService } from '../machine/node-network.ts';
+import type { NodeServiceOptions } from '../machine/node-services.ts';
 import { openRuntime } from '../machine/runtime.ts';
 import { parseRuntime } from '../machine/runtime-choice.ts';
 import { parseTaints } from '../taints.ts';
@@ -78,6 +80,10 @@ export async function join(server: string | undefined, options: JoinOptions): Pr
     sandboxImage: options.sandboxImage,
     ...(options.registryMirror === undefined ? {} : { registryMirror: options.registryMirror }),
   });
+  const claim = await requireNetwork().catch(async (error: unknown) => {
+    await runtime.stop();
+    throw error;
+  });
   const onError = (error: unknown) => {
     if (!signal.aborted) log.warn({ node: name, error }, 'request failed');
   };
@@ -91,13 +97,14 @@ export async function join(server: string | undefined, options: JoinOptions): Pr
   const node = await runNode(
     {
       ...common,
-      serviceClient: client,
+      accessClient: client,
       caches,
       sources: watchSources(client, systemClock, systemRandom, { nodeName: name, onError }, signal),
       name,
       address,
       runtime,
-      services: nodeServices,
+      // The group of all nodes has the ClusterRoles that these need.
+      services: [podNetworkService, proxyService(client)],
       serving: { ...selfSignedCertificate(serving, name, address), clientAuthority: cluster.authority },
       data,
       network,
@@ -124,6 +131,7 @@ export async function join(server: string | undefined, options: JoinOptions): Pr
     );
   await Promise.all([node.stopped, daemon.stopped]);
   await runtime.stop();
+  claim.release();
   rmSync(place.running, { force: true });
   close();
   return 0;

@@ -7,8 +7,10 @@ import { sharedSources } from '@kruise/node/kubelet/pods/sources';
 import type { ClusterParts } from '../cluster-command.ts';
 import { clusterDns, clusterDomain, clusterRanges } from './cluster-network.ts';
 import { machineNodeDirectory } from './directory.ts';
+import { dnsService } from './dns-service.ts';
+import { requireNetwork } from './network-claim.ts';
 import { runNode } from './node.ts';
-import { clusterServices, nodeServices } from './node-services.ts';
+import { podNetworkService, proxyService } from './node-network.ts';
 import { openRuntime } from './runtime.ts';
 import type { RuntimeChoice } from './runtime-choice.ts';
 
@@ -34,6 +36,10 @@ export async function openClusterNode(
   const address = nodeAddress(server.advertised);
   mkdirSync(machineNodeDirectory(directory.path).path, { recursive: true, mode: 0o711 });
   const runtime = await openRuntime({ ...settings, directory: directory.path });
+  const claim = await requireNetwork().catch(async (error: unknown) => {
+    await runtime.stop();
+    throw error;
+  });
   return {
     async start(parts, until) {
       const name = hostname().toLowerCase();
@@ -49,12 +55,16 @@ export async function openClusterNode(
         {
           ...rest,
           client,
-          serviceClient: parts.reader,
+          accessClient: parts.reader,
           name,
           network: { clusterRanges, clusterDns, clusterDomain },
           address,
           runtime,
-          services: [...nodeServices, ...clusterServices],
+          services: [
+            podNetworkService,
+            proxyService(parts.userClient('system:kube-proxy')),
+            dnsService({ admin: parts.reader, dns: parts.accountClient('kruise-dns') }),
+          ],
           sources: sharedSources(parts.caches, until).of(name, until),
           serving: { ...serving, clientAuthority: pki.ca.certificate },
           data: directory.path,
@@ -68,7 +78,10 @@ export async function openClusterNode(
       await node.kubelet.registered;
       return { name, runtime: node.runtime, stopped: node.stopped };
     },
-    stop: runtime.stop,
+    async stop() {
+      await runtime.stop();
+      claim.release();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../data-directory.ts';
+import { networkNamespace } from './network-claim.ts';
 
 export type MachineNodeDirectory = {
   readonly path: string;
@@ -48,6 +49,8 @@ export type RuntimeRecord = {
   readonly cniConfiguration: string;
   readonly cgroupRoot: string;
   readonly run: string;
+  /** Network namespace of the node. */
+  readonly networkNamespace: string;
 };
 
 export function readRuntimeRecord(data: string): RuntimeRecord | undefined {
@@ -55,10 +58,16 @@ export function readRuntimeRecord(data: string): RuntimeRecord | undefined {
   return existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')) : undefined;
 }
 
-export function writeRuntimeRecord(data: string, record: Omit<RuntimeRecord, 'cgroupRoot' | 'run'>): void {
+export function writeRuntimeRecord(
+  data: string,
+  record: Omit<RuntimeRecord, 'cgroupRoot' | 'run' | 'networkNamespace'>,
+): void {
   const { path, record: file, cgroupRoot, run } = machineNodeDirectory(data);
   mkdirSync(path, { recursive: true, mode: 0o711 });
-  writeFileAtomically(file, JSON.stringify({ ...record, cgroupRoot, run } satisfies RuntimeRecord));
+  writeFileAtomically(
+    file,
+    JSON.stringify({ ...record, cgroupRoot, run, networkNamespace: networkNamespace() } satisfies RuntimeRecord),
+  );
 }
 
 export function removeRuntimeRecord(data: string): void {

@@ -1,8 +1,4 @@
-/**
- * Services that run beside the kubelet of a real node, in its process: the place where kube-proxy and the cluster DNS
- * are started.
- */
-import type { Client } from '@kruise/client/client';
+/** Services that run beside the kubelet of a real node, in its process: Pod network, kube-proxy and cluster DNS. */
 import type { Caches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
@@ -13,8 +9,6 @@ export type NodeServiceOptions = {
   readonly nodeName: string;
   /** IP address of the node. */
   readonly address: string;
-  /** A client that may list and watch Services, EndpointSlices and Nodes, and record events. */
-  readonly client: Client;
   /** Informer caches of the process to share. */
   readonly caches: Caches;
   readonly clock: Clock;
@@ -37,12 +31,6 @@ export type NodeService = {
   readonly name: string;
   run(options: NodeServiceOptions, signal: AbortSignal): Promise<void>;
 };
-
-/** Services of every real node. */
-export const nodeServices: readonly NodeService[] = [];
-
-/** Services that run once in a cluster: with the real node of `kruise up`, whose client may write every object. */
-export const clusterServices: readonly NodeService[] = [];
 
 /** Runs services of a node until the signal is aborted. A service that fails is logged and ends alone. */
 export async function runNodeServices(

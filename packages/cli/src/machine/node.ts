@@ -1,7 +1,5 @@
-/** A real node: its kubelet, the kubelet API, the Pod network and the services of every node. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
-import type { Node } from '@kruise/api/core/node';
+/** A real node: its kubelet, the kubelet API, and the services of every node. */
+import { mkdirSync } from 'node:fs';
 import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
@@ -16,14 +14,13 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { machineNodeDirectory } from './directory.ts';
 import { type NodeService, type NodeServiceOptions, runNodeServices } from './node-services.ts';
-import { writePodNetwork } from './pod-network.ts';
 import type { MachineRuntime } from './runtime.ts';
 
 export type NodeParts = {
   /** A client with the permissions of the node. */
   readonly client: Client;
-  /** A client with the permissions of the services of nodes: kube-proxy and DNS. */
-  readonly serviceClient: Client;
+  /** A client that may review the tokens and the access of callers of the kubelet API. */
+  readonly accessClient: Client;
   readonly caches: Caches;
   readonly sources: Sources;
   readonly clock: Clock;
@@ -49,7 +46,6 @@ export type RunningNode = MachineNode & {
 
 const kubeletPort = 10250;
 const maxPods = 110;
-const defaultMtu = 1500;
 
 /** Runs a real node until the signal is aborted. Containers keep running. */
 export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<RunningNode> {
@@ -59,9 +55,8 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
     mkdirSync(each, { recursive: true });
   }
   const metrics = createMetrics();
-  const configurePodNetwork = podNetworkOf(parts);
   const started = Promise.withResolvers<MachineNode>();
-  const access = delegatedAccess(parts.serviceClient, clock, name);
+  const access = delegatedAccess(parts.accessClient, clock, name);
   const handler = {
     send: async (...args: Parameters<MachineNode['kubelet']['handler']['send']>) =>
       (await started.promise).kubelet.handler.send(...args),
@@ -81,14 +76,7 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
       random,
       log,
       metrics,
-      sources: {
-        ...sources,
-        watchNode: (handler) =>
-          sources.watchNode((found) => {
-            handler(found);
-            configurePodNetwork(found);
-          }),
-      },
+      sources,
       nodeName: name,
       address,
       port: listening.port,
@@ -115,7 +103,6 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
     {
       nodeName: name,
       address,
-      client: parts.serviceClient,
       caches: parts.caches,
       clock,
       random,
@@ -129,27 +116,4 @@ export async function runNode(parts: NodeParts, signal: AbortSignal): Promise<Ru
   );
   const stopped = Promise.all([node.kubelet.stopped, services]).then(() => {});
   return { ...node, port: listening.port, listening, stopped };
-}
-
-/** Returns a function that configures the Pod network as soon as the node has a Pod CIDR. */
-function podNetworkOf({ runtime, data, address, log, name }: NodeParts): (node: Node | undefined) => void {
-  const { addresses: allocations } = machineNodeDirectory(data);
-  let configured: string | undefined;
-  return (node) => {
-    const { podCIDR: podRange } = node?.spec ?? {};
-    if (!podRange || podRange === configured) return;
-    configured = podRange;
-    const settings = { podRange, allocations, mtu: mtuOf(address), hasFirewall: runtime.hasFirewall };
-    const isWritten = writePodNetwork(runtime.cniConfiguration, settings);
-    const facts = { node: name, podCIDR: podRange, directory: runtime.cniConfiguration };
-    if (isWritten) log.info(facts, 'pod network configured');
-    else log.warn(facts, 'pod network left alone: another network is configured');
-  };
-}
-
-/** Returns the MTU of the interface with an address. */
-function mtuOf(address: string): number {
-  const found = Object.entries(networkInterfaces()).find(([, all]) => all?.some((each) => each.address === address));
-  const file = `/sys/class/net/${found?.[0]}/mtu`;
-  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : defaultMtu;
 }

@@ -1,4 +1,4 @@
-/** Removal of what a real node leaves on its machine: containers, mounts, cgroups and the bridge of the Pod network. */
+/** Removal of what a real node leaves on its machine: containers, mounts, cgroups, rules and routes. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { cgroupMounts, removeCgroup } from '@kruise/node/kubelet/node/pod-cgroup
 import { systemClock } from '@kruise/values/system';
 import { restartContainerd } from './containerd.ts';
 import { machineNodeDirectory, podsOfNode, readRuntimeRecord, removeRuntimeRecord } from './directory.ts';
-import { removePodNetwork } from './pod-network.ts';
+import { removeNodeNetwork } from './node-network.ts';
 
 /** Removes the containers of the stopped node of a data directory. Returns their number; undefined without a node. */
 export async function removeContainers(data: string): Promise<number | undefined> {
@@ -23,7 +23,7 @@ export async function removeContainers(data: string): Promise<number | undefined
   if (record.isOwn) rmSync(directory.run, { recursive: true, force: true });
   const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
   for (const mount of mounts) await removeCgroup(join(mount, directory.cgroupRoot));
-  removePodNetwork(record.cniConfiguration);
+  await removeNodeNetwork(record);
   removeRuntimeRecord(data);
   return removed;
 }

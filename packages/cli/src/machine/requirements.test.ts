@@ -4,8 +4,8 @@ import {
   containerdRequirement,
   findCniDirectory,
   missingMessage,
-  networkRequirement,
   packageManagerOf,
+  pluginRequirement,
 } from './requirements.ts';
 
 for (const [title, osRelease, manager] of [
@@ -23,7 +23,7 @@ for (const [title, osRelease, manager] of [
 }
 
 test('the message names what is missing and the command that installs it', () => {
-  const message = missingMessage([containerdRequirement, networkRequirement], 'ID=debian\n');
+  const message = missingMessage([containerdRequirement, pluginRequirement], 'ID=debian\n');
   assert.match(message, /containerd: the container runtime/);
   assert.match(message, /Install with: apt-get install -y containerd containernetworking-plugins$/);
 });
@@ -33,9 +33,9 @@ test('the message names packages of Debian where the package manager is not know
 });
 
 test('CNI plugins are found where all of them are installed', () => {
-  const plugins = ['bridge', 'host-local', 'loopback', 'portmap'];
+  const plugins = ['host-local', 'loopback', 'portmap', 'ptp'];
   const exists = (path: string) =>
-    path === '/opt/cni/bin/bridge' || plugins.some((name) => path === `/usr/lib/cni/${name}`);
+    path === '/opt/cni/bin/ptp' || plugins.some((name) => path === `/usr/lib/cni/${name}`);
   assert.equal(findCniDirectory(exists), '/usr/lib/cni');
   assert.equal(
     findCniDirectory(() => false),

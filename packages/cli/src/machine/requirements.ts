@@ -23,8 +23,8 @@ export const runtimeRequirements: readonly Requirement[] = [
 
 export const mountRequirement: Requirement = { name: 'mount', why: 'mounts volumes', packages: same('util-linux') };
 
-export const networkRequirement: Requirement = {
-  name: 'CNI plugins (bridge, host-local, loopback, portmap)',
+export const pluginRequirement: Requirement = {
+  name: 'CNI plugins (host-local, loopback, portmap, ptp)',
   why: 'the Pod network',
   packages: {
     apt: 'containernetworking-plugins',
@@ -34,16 +34,25 @@ export const networkRequirement: Requirement = {
   },
 };
 
-export const firewallRequirement: Requirement = {
-  name: 'iptables',
-  why: 'connections of Pods to other networks, and host ports',
-  packages: same('iptables'),
-};
+const iproute: Requirement['packages'] = { apt: 'iproute2', dnf: 'iproute', apk: 'iproute2', pacman: 'iproute2' };
+
+/** Programs by which the network of a node is set up. */
+export const networkRequirements: readonly Requirement[] = [
+  { name: 'ip', why: 'routes to other nodes', packages: iproute },
+  { name: 'bridge', why: 'routes to other nodes', packages: iproute },
+  { name: 'nft', why: 'Services and network policies', packages: same('nftables') },
+  { name: 'iptables', why: 'host ports', packages: same('iptables') },
+  {
+    name: 'conntrack',
+    why: 'UDP connections to Services',
+    packages: { apt: 'conntrack', dnf: 'conntrack-tools', apk: 'conntrack-tools', pacman: 'conntrack-tools' },
+  },
+];
 
 /** Directories in which distributions install CNI plugins. */
 export const cniDirectories = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'] as const;
 
-const cniPlugins = ['bridge', 'host-local', 'loopback', 'portmap'];
+const cniPlugins = ['host-local', 'loopback', 'portmap', 'ptp'];
 
 /** Returns the directory with the CNI plugins that a node uses. */
 export function findCniDirectory(exists: (path: string) => boolean): string | undefined {

@@ -7,10 +7,10 @@ import { accepts, startContainerd } from './containerd.ts';
 import { machineNodeDirectory, podsOfNode, readRuntimeRecord, writeRuntimeRecord } from './directory.ts';
 import {
   findCniDirectory,
-  firewallRequirement,
   missingMessage,
   mountRequirement,
-  networkRequirement,
+  networkRequirements,
+  pluginRequirement,
   type Requirement,
   runtimeRequirements,
 } from './requirements.ts';
@@ -21,7 +21,6 @@ export type MachineRuntime = {
   readonly endpoint: string;
   /** Directory of CNI configurations that the runtime watches. */
   readonly cniConfiguration: string;
-  readonly hasFirewall: boolean;
   /** True if the runtime was started for this node. */
   readonly isOwn: boolean;
   /** Stops the runtime if it was started for this node; containers keep running. */
@@ -44,19 +43,18 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<MachineR
   const found = choice.kind === 'socket' ? await findSocket(choice.sockets) : undefined;
   const isOwn = found === undefined && (choice.kind === 'own' || choice.mayStart);
   const cniBinaries = findCniDirectory(existsSync);
-  const hasFirewall = isInstalled('iptables');
   const missing: readonly Requirement[] = [
     ...(isOwn ? runtimeRequirements.filter(({ name }) => !isInstalled(name)) : []),
     ...(isInstalled('mount') ? [] : [mountRequirement]),
-    ...(cniBinaries ? [] : [networkRequirement]),
-    ...(hasFirewall ? [] : [firewallRequirement]),
+    ...(cniBinaries ? [] : [pluginRequirement]),
+    ...networkRequirements.filter(({ name }) => !isInstalled(name)),
   ];
   if (missing.length > 0) throw new Error(missingMessage(missing, osRelease()));
   if (found !== undefined) {
     const endpoint = `unix://${found}`;
     const cniConfiguration = await inspectRuntime(endpoint, directory);
     writeRuntimeRecord(directory, { endpoint, isOwn: false, cniConfiguration });
-    return { endpoint, cniConfiguration, hasFirewall, isOwn: false, stop: async () => {} };
+    return { endpoint, cniConfiguration, isOwn: false, stop: async () => {} };
   }
   if (!isOwn || cniBinaries === undefined) {
     const name = choice.kind === 'socket' ? choice.name : 'containerd';
@@ -73,7 +71,7 @@ export async function openRuntime(options: OpenRuntimeOptions): Promise<MachineR
   const endpoint = `unix://${containerd.socket}`;
   const { cniConfiguration } = containerd;
   writeRuntimeRecord(directory, { endpoint, isOwn: true, cniConfiguration });
-  return { endpoint, cniConfiguration, hasFirewall, isOwn: true, stop: containerd.stop };
+  return { endpoint, cniConfiguration, isOwn: true, stop: containerd.stop };
 }
 
 /**

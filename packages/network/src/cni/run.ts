@@ -30,6 +30,8 @@ export type PodNetworkOptions = {
   readonly metrics?: MetricRegistry;
   readonly routes?: RouteMode;
   readonly vxlan?: VxlanOptions;
+  /** Reports whether the Pods of another node have a network: simulated ones have none. */
+  readonly isRouted?: (node: Node) => boolean;
   /** Gives Pod traffic that leaves the cluster the address of the node. */
   readonly masquerade?: boolean;
   readonly writeConfiguration?: boolean;
@@ -65,7 +67,7 @@ type Outcome = 'written' | 'disabled' | 'otherNetwork' | 'missingPlugins' | 'noP
 /** Runs the Pod network until the signal is aborted. */
 export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): PodNetwork {
   const { nodeName, caches, clock, log, run, files, routes = 'auto', vxlan = defaultVxlan } = options;
-  const { masquerade = true, writeConfiguration = true, isReady = () => true } = options;
+  const { isRouted = () => true, masquerade = true, writeConfiguration = true, isReady = () => true } = options;
   const nodes = caches.informer(node);
   const backoff = createBackoff(retries);
   const measure = options.metrics && networkMetrics(options.metrics);
@@ -131,7 +133,7 @@ export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): 
     }
     const others = nodes
       .list()
-      .filter(({ metadata }) => metadata.name !== nodeName)
+      .filter((each) => each.metadata.name !== nodeName && isRouted(each))
       .map(routedNode)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const plan = planRoutes(self, others, await readLinks(run), routes);

@@ -36,7 +36,7 @@ export function dnsManifests(options: DnsManifestOptions): readonly object[] {
   ];
 }
 
-const dnsAccount: Untyped<ServiceAccount> = { metadata: { name: account, namespace, labels } };
+export const dnsAccount: Untyped<ServiceAccount> = { metadata: { name: account, namespace, labels } };
 
 /** As the role of CoreDNS: Pods are listed by configurations that verify the names of Pods. */
 export const dnsRole: Untyped<ClusterRole> = {
@@ -47,7 +47,7 @@ export const dnsRole: Untyped<ClusterRole> = {
   ],
 };
 
-const dnsRoleBinding: Untyped<ClusterRoleBinding> = {
+export const dnsRoleBinding: Untyped<ClusterRoleBinding> = {
   metadata: { name: role },
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
   subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
