@@ -13,7 +13,7 @@ import { runControllers } from '@kruise/client/manager';
 import { createMetrics } from '@kruise/client/metrics';
 import { createStuckKeyRegistry } from '@kruise/client/stuck-keys';
 import { controllerReference } from '@kruise/machinery/owner-references';
-import { forbidden } from '@kruise/machinery/status';
+import { forbidden, tooManyRequests } from '@kruise/machinery/status';
 import { type Cluster, startCluster } from './cluster.ts';
 
 const reference = { namespace: 'default', name: 'web' };
@@ -200,3 +200,46 @@ test('a quota that rejects one kind does not stop another', async () => {
   await running.stop();
   await cluster.close();
 });
+
+const unwritten = [
+  { name: 'a decision whose status write is in backoff', isStatusRejected: true },
+  { name: 'a decision that writes nothing', isStatusRejected: false },
+];
+for (const { name, isStatusRejected } of unwritten) {
+  test(`${name} is not repeated at once, even if it requeues the key without a delay`, async () => {
+    const cluster = await startCluster();
+    const { client, clock, random } = cluster;
+    let evaluated = 0;
+    const continuing = defineController({
+      name: 'continuing',
+      for: service,
+      observe: (caches, key) => (key === 'default/web' ? caches.of(service).get(key) : undefined),
+      decide: (found) => ({
+        actions: [],
+        status: isStatusRejected ? { ...found.status, loadBalancer: { ingress: [{ hostname: 'x' }] } } : found.status,
+        // An endless loop of reconciles would not even let the test time out.
+        ...(++evaluated < 1000 ? { requeueAfterSeconds: 0 } : {}),
+      }),
+    });
+    await client.create(service, webService);
+    const rejecting = createClient({
+      ...client.transport,
+      async request(request) {
+        if (request.path.endsWith('/status')) throw tooManyRequests('too many requests', 1);
+        return client.transport.request(request);
+      },
+    });
+    const stop = new AbortController();
+    const done = runControllers([continuing], { client: rejecting, clock, random }, stop.signal);
+    // The backoff is 5, 10, 20 … ms.
+    await cluster.advance(2);
+    assert.equal(evaluated, 9);
+    await client.patch(service, reference, { metadata: { annotations: { second: '2' } } }, { type: 'merge' });
+    await cluster.advance(0);
+    assert.equal(evaluated, 10);
+    stop.abort();
+    await cluster.advance(0);
+    await done;
+    await cluster.close();
+  });
+}

@@ -10,6 +10,8 @@ const seeds = [
   '4625b3c3bb3f-54',
   // A CloneSet created and deleted PVCs of Pods that a quota rejected.
   '3385a75333fe-64',
+  // A SidecarSet whose status write was in backoff was reconciled again and again at one instant.
+  't-91',
 ];
 
 for (const seed of seeds) {

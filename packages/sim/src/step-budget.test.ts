@@ -4,6 +4,7 @@ import { createTickSettle, virtualClock } from '@kruise/values/virtual-clock';
 import { conflictingDisk } from './mutants/disks.ts';
 import { run } from './run.ts';
 import { createBudget, EndlessSimulationError } from './step-budget.ts';
+import type { Program } from './world.ts';
 
 test('a timer that sets itself again without a delay ends a simulation', async () => {
   const budget = createBudget(createTickSettle(), () => clock.now());
@@ -18,4 +19,18 @@ test('a simulation in which the store rejects all updates fails with its seed', 
   assert.equal(seed, 'refused');
   assert.equal(failure?.invariant, 'a simulation terminates');
   assert.match(failure.why, /writes were attempted at one instant/);
+});
+
+test('a simulation in which a process loops without a wait fails with its seed', async () => {
+  const spinning: Program = {
+    name: 'spinning',
+    async run({ life }) {
+      // An endless loop would not even let the test time out.
+      for (let reads = 0; reads < 10_000_000; reads++) await Promise.resolve(life.clock.elapsedMs());
+    },
+  };
+  const programs = (usual: readonly Program[]) => [...usual, spinning];
+  const { failure } = await run({ seed: 'spinning', minutes: 0.2, faults: [], parts: { programs } });
+  assert.equal(failure?.invariant, 'a simulation terminates');
+  assert.match(failure.why, /^the clock was read 1000001 times at one instant/);
 });

@@ -3,6 +3,7 @@
  * limit: a loop that never waits keeps time from advancing.
  */
 import type { Store } from '@kruise/apiserver/store/store';
+import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { Settle } from '@kruise/values/virtual-clock';
 
@@ -13,6 +14,11 @@ const maxStepsPerInstant = 200_000;
  * The API server retries a write after a conflict. Many writers at one instant make some hundreds of attempts together.
  */
 const maxWritesPerInstant = 20_000;
+/**
+ * A loop of promises that waits for nothing never ends a step, so steps do not count it. Whatever controllers do reads
+ * the clock, at least in their work queues.
+ */
+const maxClockReadsPerInstant = 1_000_000;
 
 /** Thrown for an endless simulation: time does not advance, or the awaited state is never reached. */
 export class EndlessSimulationError extends Error {
@@ -24,6 +30,8 @@ export type Budget = {
   readonly settle: Settle;
   /** Limits the writes to a store at one instant: a loop of writes never settles. */
   limit(store: Store): Store;
+  /** Limits the reads of a clock by processes at one instant: a loop of promises never settles either. */
+  limitReads(clock: Clock): Clock;
 };
 
 /** Creates the budget of one simulation. */
@@ -51,6 +59,24 @@ export function createBudget(settle: Settle, now: () => Instant): Budget {
           }
           return store.write(request);
         },
+      };
+    },
+    limitReads(clock) {
+      const readsNow = countPerInstant(now);
+      const countRead = () => {
+        const reads = readsNow();
+        if (reads > maxClockReadsPerInstant) throw exceed(`the clock was read ${reads} times at one instant`);
+      };
+      return {
+        now() {
+          countRead();
+          return clock.now();
+        },
+        elapsedMs() {
+          countRead();
+          return clock.elapsedMs();
+        },
+        setTimer: (delayMs, callback, signal) => clock.setTimer(delayMs, callback, signal),
       };
     },
   };

@@ -98,7 +98,8 @@ export type WorldOptions = {
 export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const budget = createBudget(createTickSettle(), () => clock.now());
   const clock = virtualClock(simulationStart, budget.settle);
-  const programs = options.programs(clock);
+  const processClock = budget.limitReads(clock);
+  const programs = options.programs(processClock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
   const writeListeners: ((version: StoredVersion) => void)[] = [];
@@ -128,7 +129,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const servedBy = new Map<string, Map<Lifetime, Webhook>>();
 
   const startProcess = (name: string): { readonly life: Lifetime; readonly random: Random } => {
-    const life = startLifetime(clock, () => clocks.get(name) ?? 0);
+    const life = startLifetime(processClock, () => clocks.get(name) ?? 0);
     const count = (starts.get(name) ?? 0) + 1;
     starts.set(name, count);
     lives.set(name, life);

@@ -35,7 +35,10 @@ export type Decision<S = unknown> = {
   readonly status?: S | ((outcome: Outcome) => S);
   /** Events to record after all actions succeeded and the status was written, so that a retry does not repeat them. */
   readonly events?: readonly NewEvent[];
-  /** Requeues the key after this time even if no event arrives. */
+  /**
+   * Requeues the key after this time even if no event arrives; 0 continues after the writes of this decision, and is a
+   * retry with backoff if nothing was written.
+   */
   readonly requeueAfterSeconds?: number;
   /** Minimum time until the next reconcile of the key: where a reconcile is expensive, several events are coalesced. */
   readonly minIntervalMs?: number;
@@ -390,12 +393,20 @@ function createReconciler(controller: Controller, context: ControllerContext, { 
       return 'requeue';
     }
     const hasWritesInBackoff = failures.some(({ isInBackoff }) => isInBackoff);
-    if (!hasWritesInBackoff) {
-      queue.forget(key);
-      for (const event of decision.events ?? []) context.record(event);
+    if (!hasWritesInBackoff) for (const event of decision.events ?? []) context.record(event);
+    const { requeueAfterSeconds } = decision;
+    // A requeue without a delay continues after the writes of this reconcile. If nothing was written, the next reconcile
+    // would be the same, and as neither waits for anything, the process would not get to anything else.
+    const hasWritten = outcome.written.size > 0 || statusOutcome.written.size > 0;
+    if (requeueAfterSeconds !== undefined && requeueAfterSeconds <= 0 && !hasWritten) {
+      // Writes in backoff requeue the key themselves.
+      if (hasWritesInBackoff) return 'success';
+      queue.addRateLimited(key);
+      return 'requeue';
     }
-    if (decision.requeueAfterSeconds === undefined) return 'success';
-    queue.addAfter(key, decision.requeueAfterSeconds * 1000);
+    if (!hasWritesInBackoff) queue.forget(key);
+    if (requeueAfterSeconds === undefined) return 'success';
+    queue.addAfter(key, requeueAfterSeconds * 1000);
     return 'requeue_after';
   }
 

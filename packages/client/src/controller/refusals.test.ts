@@ -151,6 +151,20 @@ test('a key is requeued at the end of its first backoff', () => {
   assert.equal(refusals.end('other'), undefined);
 });
 
+test('a key is requeued at once if a backoff has ended during its reconcile', () => {
+  const clock = virtualClock();
+  const refusals = createRefusals(clock);
+  refusals.refuse('web', 'x', denied);
+  clock.advance(900);
+  refusals.begin('web', undefined);
+  assert.ok(refusals.inBackoff('web', 'x'));
+  clock.advance(200);
+  assert.equal(refusals.end('web'), 0);
+  refusals.begin('web', undefined);
+  assert.equal(refusals.inBackoff('web', 'x'), undefined);
+  assert.equal(refusals.end('web'), undefined);
+});
+
 test('the record of a key is bounded', () => {
   const refusals = createRefusals(virtualClock());
   for (let index = 0; index <= 1000; index++) {

@@ -54,7 +54,8 @@ export type Refusals = {
   /** Records that a dry run was accepted. */
   acceptDryRun(owner: Key, id: string): void;
   /**
-   * Ends a reconcile. Returns the time until the first backoff of the key ends; undefined if no write is in backoff.
+   * Ends a reconcile. Returns the time until the first backoff of the key ends; undefined if no write is in backoff. A
+   * backoff that has ended during the reconcile counts, with 0: the write may have been left out because of it.
    */
   end(owner: Key): number | undefined;
   forget(owner: Key): void;
@@ -88,13 +89,13 @@ type Entry = {
 /** Creates an empty record. */
 export function createRefusals(clock: Clock): Refusals {
   const entries = new Map<Key, Entry>();
-  /** Objects that are being reconciled, by key. */
-  const reconciled = new Map<Key, KubernetesObject | undefined>();
+  /** Objects that are being reconciled, and the start of the reconcile, by key. */
+  const reconciled = new Map<Key, { readonly object: KubernetesObject | undefined; readonly since: number }>();
 
   const entryOf = (owner: Key): Entry => {
     let entry = entries.get(owner);
     if (!entry) {
-      entry = { intent: reconciled.get(owner), writes: new Map(), dryRuns: new Set() };
+      entry = { intent: reconciled.get(owner)?.object, writes: new Map(), dryRuns: new Set() };
       entries.set(owner, entry);
     }
     return entry;
@@ -108,7 +109,7 @@ export function createRefusals(clock: Clock): Refusals {
 
   return {
     begin(owner, object) {
-      reconciled.set(owner, object);
+      reconciled.set(owner, { object, since: clock.elapsedMs() });
       const entry = entries.get(owner);
       if (entry && !isSameIntent(entry.intent, object)) entries.delete(owner);
       return {
@@ -147,11 +148,12 @@ export function createRefusals(clock: Clock): Refusals {
       if (dryRuns.size > maxWrites && oldest !== undefined) dryRuns.delete(oldest);
     },
     end(owner) {
-      reconciled.delete(owner);
       const now = clock.elapsedMs();
+      const { since = now } = reconciled.get(owner) ?? {};
+      reconciled.delete(owner);
       let next = Number.POSITIVE_INFINITY;
       for (const { retryAt } of entries.get(owner)?.writes.values() ?? []) {
-        if (retryAt > now) next = Math.min(next, retryAt - now);
+        if (retryAt > since) next = Math.min(next, Math.max(0, retryAt - now));
       }
       return next === Number.POSITIVE_INFINITY ? undefined : next;
     },
