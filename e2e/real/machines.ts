@@ -23,7 +23,7 @@ export function hasRealNodes(): boolean {
   const missing =
     missingForContainerd() ??
     ['host-local', 'loopback', 'portmap', 'ptp'].find((plugin) => !existsSync(`/usr/lib/cni/${plugin}`)) ??
-    ['bridge', 'conntrack', 'go', 'ip', 'iptables', 'nft', 'nsenter'].find(
+    ['bridge', 'conntrack', 'curl', 'go', 'ip', 'iptables', 'nft', 'nsenter'].find(
       (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
     );
   if (missing === undefined) return hasTool('kubectl', 'real nodes');
