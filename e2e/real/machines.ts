@@ -86,12 +86,3 @@ function ip(...args: string[]): void {
   const { status, stderr } = spawnSync('ip', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`);
 }
-
-/** This machine itself, with its own network. */
-export const thisMachine: Machine = {
-  name: 'here',
-  address: '127.0.0.1',
-  enter: [],
-  run: (command, args, { home, input }) =>
-    run(command, args, { env: freshEnvironment(home), ...(input === undefined ? {} : { input }) }),
-};
