@@ -72,7 +72,7 @@ export async function run(
   options: { readonly env: NodeJS.ProcessEnv; readonly input?: string },
 ): Promise<Outcome> {
   const child = spawn(command, [...args], { env: options.env, stdio: ['pipe', 'pipe', 'pipe'] });
-  // A program may end without reading its input: its exit code and its output tell why.
+  // A program may end without reading its input: its exit code and its output have the reason.
   child.stdin.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

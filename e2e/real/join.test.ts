@@ -100,6 +100,8 @@ if (hasRealNodes()) {
       );
       assert.deepEqual(nodes.map(({ metadata }) => metadata.name).sort(), [...names, hostname().toLowerCase()].sort());
       assert.equal(new Set(nodes.map(({ spec }) => spec?.podCIDR)).size, 3);
+      const listed = await kruiseOn(first, 'node', 'list', '--data', cluster.data);
+      assert(listed.includes(`node-b\t${machines.all[1]?.address}\tup\n`), listed);
     });
 
     test('a token of another cluster is rejected before anything is sent', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
+import { node as nodeKind } from '@kruise/api/core/node';
 import type { Core } from '@kruise/apiserver/core';
 import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { serverItself } from '@kruise/apiserver/user';
@@ -120,7 +121,7 @@ async function openControl({ directory, server }: ClusterParts, { components, ke
     const state: ProcessState = {
       components: ['apiserver', ...componentNames.filter((name) => !without.includes(name))],
       endpoints: endpoints.urls(),
-      nodes: components.nodes.list().length,
+      nodes: components.caches.informer(nodeKind).list().length,
       objects: countObjects(server.core),
       memoryBytes: process.memoryUsage.rss(),
       processorSeconds: (user + system) / 1e6,

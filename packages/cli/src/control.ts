@@ -8,7 +8,7 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { node as nodeKind } from '@kruise/api/core/node';
+import { type Node, node as nodeKind } from '@kruise/api/core/node';
 import type { Client } from '@kruise/client/client';
 import type { StuckKey } from '@kruise/client/stuck-keys';
 import { isNotFound } from '@kruise/machinery/status';
@@ -26,7 +26,7 @@ export type ControlRequest =
   | { readonly ask: 'stop-node' | 'lose-node' | 'start-node' | 'remove-node'; readonly name: string }
   | { readonly ask: 'slow-node'; readonly name: string; readonly delayMs: number };
 
-/** State of a simulated node. */
+/** State of a node. */
 export type NodeState = { readonly name: string; readonly address: string; readonly isUp: boolean };
 
 /** State of the process that runs a cluster. */
@@ -101,16 +101,26 @@ const drainTimeoutMs = 5 * 60_000;
 /** Simulated nodes, their persisted list and an API client. */
 export type NodeManagement = { readonly nodes: Nodes; readonly kept: PersistedNodes; readonly client: Client };
 
+/** Returns the state of a real node, which the control process does not run. */
+function stateOf({ metadata, status }: Node): NodeState {
+  const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
+  const isUp = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  return { name: metadata.name ?? '', address, isUp };
+}
+
 /** Handles the control requests for nodes. */
 export async function handleNodeRequest(
   { nodes, kept, client }: NodeManagement,
   controlRequest: ControlRequest,
 ): Promise<unknown> {
   switch (controlRequest.ask) {
-    case 'nodes':
-      return nodes
+    case 'nodes': {
+      const simulated = nodes
         .list()
         .map(({ name, address, kubelet }): NodeState => ({ name, address, isUp: kubelet() !== undefined }));
+      const { items } = await client.list(nodeKind);
+      return [...simulated, ...items.filter(({ metadata }) => !nodes.get(metadata.name ?? '')).map(stateOf)];
+    }
     case 'add-node': {
       const { name, labels = {} } = controlRequest;
       const added = await nodes.add({ labels, ...(name ? { name } : {}) });

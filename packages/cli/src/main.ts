@@ -279,11 +279,11 @@ image
 const node = program.command('node').description('Manage the nodes of a running cluster.');
 const nodeCommand = (usage: string, description: string) =>
   node.command(usage).description(description).option('--data <dir>', 'data directory of the cluster');
-nodeCommand('list', 'List the simulated nodes.').action(async (options) => {
+nodeCommand('list', 'List the nodes.').action(async (options) => {
   const { listNodes } = await import('./commands/node.ts');
   process.exitCode = await listNodes(options);
 });
-nodeCommand('add [name]', 'Add one or more nodes. They are kept when the cluster restarts.')
+nodeCommand('add [name]', 'Add one or more simulated nodes. They are kept when the cluster restarts.')
   .option('--count <number>', 'number of nodes to add', '1')
   .option('--label <key=value...>', 'labels of the added nodes')
   .action(async (name, options) => {
