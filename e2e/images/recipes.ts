@@ -91,14 +91,14 @@ const httpd = {
 } as const;
 
 const agnhost = {
-  packages: [...shell, 'bash', 'bind9-dnsutils', 'curl', 'libc-bin', 'iperf', 'iproute2', 'netcat-openbsd'],
+  packages: [...shell, 'bash', 'bind9-dnsutils', 'curl', 'libc-bin', 'iperf', 'iproute2', 'netcat-openbsd', 'wget'],
   programs: [agnhostProgram, { module: 'github.com/coredns/coredns', version: 'v1.12.1', path: 'coredns' }],
   kubernetesFiles: {
     'localhost.crt': `${images}/agnhost/porter/localhost.crt`,
     'localhost.key': `${images}/agnhost/porter/localhost.key`,
   },
   files: accounts,
-  // BusyBox's shell would run its own nc and nslookup.
+  // BusyBox's shell would run its own nc and nslookup; its wget, linked statically, crashes with a timeout.
   links: { 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd', 'bin/sh': 'bash' },
   directories: ['uploads', 'home/user-defined-in-image'],
   config: {

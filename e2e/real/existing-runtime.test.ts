@@ -8,18 +8,21 @@ import type { Pod } from '@kruise/api/core/pod';
 import { busyboxImage, type Containerd, startContainerd } from '@kruise/node/cri/conformance/containerd';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { systemClock } from '@kruise/values/system';
-import { type Cluster, kruise, startCluster, temporaryHome } from '../cluster.ts';
+import { type Cluster, kruiseArguments, startCluster, temporaryHome } from '../cluster.ts';
 import { type Kubectl, kubectlOn, until } from './kubectl.ts';
-import { hasRealNodes, thisMachine } from './machines.ts';
+import { createMachines, hasRealNodes, type Machine, type Machines } from './machines.ts';
 import { pod, script, sleeps } from './manifests.ts';
 
 if (hasRealNodes()) {
   describe('a cluster on an existing containerd', () => {
     const home = temporaryHome();
+    let machines: Machines;
+    let machine: Machine;
     let containerd: Containerd;
     let cluster: Cluster;
     let kubectl: Kubectl;
 
+    const kruiseHere = (...args: string[]) => machine.run(process.execPath, kruiseArguments(args), { home });
     const sandboxes = async () => {
       const connection = new AbortController();
       const { endpoint } = containerd;
@@ -30,9 +33,11 @@ if (hasRealNodes()) {
     };
 
     before(async () => {
-      containerd = await startContainerd();
-      cluster = await startCluster(home, ['--runtime', containerd.endpoint, '--nodes', '1']);
-      kubectl = kubectlOn(thisMachine, home, cluster.kubeconfig);
+      machines = createMachines('kruise-existing-', 1);
+      machine = machines.all[0]!;
+      containerd = await startContainerd('ptp', machine.enter);
+      cluster = await startCluster(home, ['--runtime', containerd.endpoint, '--nodes', '1'], { enter: machine.enter });
+      kubectl = kubectlOn(machine, home, cluster.kubeconfig);
       await until(
         'the default ServiceAccount',
         () => kubectl.outcome(['get', 'serviceaccount', 'default']),
@@ -55,8 +60,9 @@ if (hasRealNodes()) {
 
     after(async () => {
       await cluster?.stop();
-      if (cluster) await kruise(home, ['down', '--data', cluster.data]);
+      if (cluster) await kruiseHere('down', '--data', cluster.data);
       await containerd?.dispose();
+      machines?.dispose();
       rmSync(home, { recursive: true, force: true });
     });
 
@@ -74,17 +80,17 @@ if (hasRealNodes()) {
     });
 
     test('a second cluster does not take over the Pods of the first', async () => {
-      const { code, stderr } = await kruise(home, [
+      const { code, stderr } = await kruiseHere(
         ...['up', '--runtime', containerd.endpoint, '--data', join(home, 'second')],
         ...['--kubeconfig', join(home, 'second.kubeconfig')],
-      ]);
+      );
       assert.equal(code, 1);
       assert.match(stderr, /runs Pods of another kubelet \(default\/real\)/);
       assert.equal(await sandboxes(), 1);
     });
 
     test('kruise down removes the Pods and leaves the runtime running', async () => {
-      const { code, stdout, stderr } = await kruise(home, ['down', '--data', cluster.data]);
+      const { code, stdout, stderr } = await kruiseHere('down', '--data', cluster.data);
       assert.equal(code, 0, stderr);
       assert.match(stdout, /Removed the containers of 1 Pod\./);
       assert.equal(await sandboxes(), 0);

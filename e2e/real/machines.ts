@@ -23,7 +23,7 @@ export function hasRealNodes(): boolean {
   const missing =
     missingForContainerd() ??
     ['host-local', 'loopback', 'portmap', 'ptp'].find((plugin) => !existsSync(`/usr/lib/cni/${plugin}`)) ??
-    ['bridge', 'conntrack', 'go', 'ip', 'iptables', 'nft', 'nsenter'].find(
+    ['bridge', 'conntrack', 'curl', 'go', 'ip', 'iptables', 'nft', 'nsenter'].find(
       (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
     );
   if (missing === undefined) return hasTool('kubectl', 'real nodes');
@@ -86,12 +86,3 @@ function ip(...args: string[]): void {
   const { status, stderr } = spawnSync('ip', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`);
 }
-
-/** This machine itself, with its own network. */
-export const thisMachine: Machine = {
-  name: 'here',
-  address: '127.0.0.1',
-  enter: [],
-  run: (command, args, { home, input }) =>
-    run(command, args, { env: freshEnvironment(home), ...(input === undefined ? {} : { input }) }),
-};

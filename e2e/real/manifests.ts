@@ -4,6 +4,8 @@ export const busybox = 'docker.io/library/busybox:latest';
 export const otherBusybox = 'docker.io/library/busybox:1.32';
 export const nginx = 'docker.io/library/nginx:1.14.2';
 export const pulledImage = 'docker.io/library/nginx:alpine';
+/** Has curl and dig. */
+export const agnhost = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
 export const pause = 'registry.k8s.io/pause:3.10';
 
 export type PodParts = {

@@ -95,7 +95,7 @@ if (hasRealNodes()) {
 
     after(async () => {
       await cluster?.stop();
-      if (cluster) await kruise(home, ['down', '--data', cluster.data]);
+      if (cluster) await machine.run(process.execPath, kruiseArguments(['down', '--data', cluster.data]), { home });
       images?.close();
       machines?.dispose();
       rmSync(home, { recursive: true, force: true });

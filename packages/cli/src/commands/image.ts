@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import { after } from '@kruise/values/clock';
 import { systemClock } from '@kruise/values/system';
 import { dataDirectory } from '../data-directory.ts';
 import { readRuntimeRecord } from '../machine/directory.ts';
@@ -12,8 +13,8 @@ export async function loadImages(files: readonly string[], place: Place): Promis
   const endpoint = endpointOf(place);
   for (const file of files) if (!existsSync(file)) throw new Error(`there is no file ${file}`);
   const before = new Map((await list(endpoint)).map(({ name, id }) => [name, id]));
-  for (const file of files) importArchive(endpoint, file);
-  for (const { name, id } of await list(endpoint)) {
+  const imported = files.flatMap((file) => importArchive(endpoint, file));
+  for (const { name, id } of await listWith(endpoint, imported)) {
     if (before.get(name) !== id && !name.includes('@')) console.log(`image/${name} loaded`);
   }
   return 0;
@@ -26,6 +27,20 @@ export async function listImages(place: Place): Promise<number> {
   }
   return 0;
 }
+
+/** Lists the images as soon as the runtime lists the given ones: containerd updates its list after an import. */
+async function listWith(endpoint: string, names: readonly string[]): Promise<readonly ListedImage[]> {
+  const deadlineMs = systemClock.elapsedMs() + listPatienceMs;
+  for (;;) {
+    const listed = await list(endpoint);
+    const present = new Set(listed.map(({ name }) => name));
+    if (names.every((name) => present.has(name)) || systemClock.elapsedMs() > deadlineMs) return listed;
+    await after(systemClock, listPollMs);
+  }
+}
+
+const listPatienceMs = 10_000;
+const listPollMs = 50;
 
 type ListedImage = { readonly name: string; readonly id: string; readonly sizeBytes: number };
 
@@ -54,19 +69,28 @@ function endpointOf({ data }: Place): string {
   return record.endpoint;
 }
 
-/** CRI has no call that imports an archive, so each runtime has its own program for it. */
-function importArchive(endpoint: string, file: string): void {
+/**
+ * Imports an archive; returns names that the runtime will list. CRI has no call for it, so each runtime has its own
+ * program.
+ */
+function importArchive(endpoint: string, file: string): readonly string[] {
   const socket = endpoint.replace(/^unix:\/\//, '');
   if (socket.endsWith('crio.sock')) {
     run('podman', ['load', '--input', file], 'podman shares its images with CRI-O: install podman');
-    return;
+    return [];
   }
-  const args = ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', '--no-unpack', file];
-  run('ctr', args, 'ctr is a part of containerd: install containerd');
+  const images = ['--address', socket, '--namespace', 'k8s.io', 'images'];
+  const hint = 'ctr is a part of containerd: install containerd';
+  run('ctr', [...images, 'import', '--no-unpack', file], hint);
+  const names = run('ctr', [...images, 'list', '--quiet'], hint)
+    .trim()
+    .split('\n');
+  return names.filter((name) => name.includes(':') && !/@|^sha256:/.test(name));
 }
 
-function run(command: string, args: readonly string[], ifMissing: string): void {
-  const { status, stderr, error } = spawnSync(command, [...args], { encoding: 'utf8' });
+function run(command: string, args: readonly string[], ifMissing: string): string {
+  const { status, stdout, stderr, error } = spawnSync(command, [...args], { encoding: 'utf8' });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') throw new Error(ifMissing);
   if (status !== 0) throw new Error(`${command} could not load ${args.at(-1)}: ${error?.message ?? stderr.trim()}`);
+  return stdout;
 }

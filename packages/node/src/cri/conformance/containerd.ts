@@ -39,14 +39,16 @@ export function missingForContainerd(): string | undefined {
 /** CNI plugin of the Pod network: a point-to-point pair of interfaces per Pod, or one bridge for all. */
 export type PodNetwork = 'ptp' | 'bridge';
 
-export async function startContainerd(network: PodNetwork = 'ptp'): Promise<Containerd> {
+/** Starts a containerd; `enter` is the command that runs it in another network namespace. */
+export async function startContainerd(network: PodNetwork = 'ptp', enter: readonly string[] = []): Promise<Containerd> {
   const directory = mkdtempSync(join(tmpdir(), 'kruise-containerd-'));
   const bridge = `kruise${createHash('sha256').update(directory).digest('hex').slice(0, 8)}`;
   const socket = join(directory, 'containerd.sock');
   const configuration = join(directory, 'config.toml');
   writeFileSync(configuration, configurationText(directory, socket));
   writeNetwork(directory, network === 'bridge' ? { type: 'bridge', bridge, isGateway: true } : { type: 'ptp' });
-  const containerd = spawn('containerd', ['--config', configuration], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [program = '', ...args] = [...enter, 'containerd', '--config', configuration];
+  const containerd = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   containerd.stderr.on('data', (chunk: Buffer) => {
     output += chunk.toString();
