@@ -109,19 +109,13 @@ function compile(): readonly string[] {
   }
 }
 
-/** Modules whose examples are in the guide `docs/how-to/write-a-controller.md`, because they only work together. */
-const inGuide = ['packages/client/src/controller/actions.ts', 'packages/client/src/controller/execute.ts'];
-
 describe('exported modules', () => {
   for (const library of ['schema', 'machinery', 'client']) {
     test(`every module that ${library} exports has an example`, () => {
       const { exports } = JSON.parse(read(`packages/${library}/package.json`)) as { exports: Record<string, string> };
       const modules = [...new Set(Object.values(exports))].map((path) => join('packages', library, path));
       assert.deepEqual(
-        modules.filter(
-          (file) =>
-            !inGuide.includes(file) && !file.includes('/testing/') && !examples.some((each) => each.file === file),
-        ),
+        modules.filter((file) => !file.includes('/testing/') && !examples.some((each) => each.file === file)),
         [],
       );
     });

@@ -14,8 +14,11 @@ type Tool = {
 type Folders = { readonly source: string; readonly bin: string };
 
 const tools: readonly Tool[] = [
-  { command: '/usr/lib/cni/ptp', why: 'containers of containerd', debianPackage: 'containernetworking-plugins' },
-  { command: '/usr/lib/cni/bridge', why: 'real nodes', debianPackage: 'containernetworking-plugins' },
+  {
+    command: '/usr/lib/cni/ptp',
+    why: 'the network of containers and Pods',
+    debianPackage: 'containernetworking-plugins',
+  },
   { command: 'busybox', why: 'containers of containerd', debianPackage: 'busybox-static' },
   { command: 'conntrack', why: 'UDP connections of Services', debianPackage: 'conntrack' },
   { command: 'containerd', why: 'the client of container runtimes', debianPackage: 'containerd' },

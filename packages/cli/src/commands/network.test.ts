@@ -15,9 +15,9 @@ import { createMetrics } from '@kruise/client/metrics';
 import type { CniConfiguration } from '@kruise/network/cni/configuration';
 import { systemFiles } from '@kruise/network/cni/host-files';
 import { removePodNetwork, runPodNetwork } from '@kruise/network/cni/run';
-import type { CommandRunner } from '@kruise/network/cni/run-command';
 import { createLab, type Machine, type TestPod } from '@kruise/network/cni/testing/machines';
 import { withPlugins } from '@kruise/network/cni/testing/with-plugins';
+import type { CommandRunner } from '@kruise/network/host/run-command';
 import { trimForNetwork } from '@kruise/network/policy/policy-pod';
 import { removeNetworkPolicies, runNetworkPolicies } from '@kruise/network/policy/run';
 import { formatAddress, formatPrefix } from '@kruise/values/address';
@@ -66,9 +66,9 @@ withPlugins('two machines get a Pod network and enforce policies', async () => {
     const scripts: string[] = [];
     const recording =
       (run: CommandRunner): CommandRunner =>
-      (command, input) => {
-        if (command.includes('-f')) scripts.push(input ?? '');
-        return run(command, input);
+      (program, args, options) => {
+        if (args.includes('-f')) scripts.push(options?.input ?? '');
+        return run(program, args, options);
       };
     const started = machines.map((machine) => {
       const { name } = machine.node;
@@ -185,18 +185,18 @@ withPlugins('two machines get a Pod network and enforce policies', async () => {
     assert.equal(await reaches(near, web), undefined);
 
     // Rules that another program removes come back.
-    await machine.run(['nft', 'flush', 'ruleset']);
+    await machine.run('nft', ['flush', 'ruleset']);
     await eventually(
       'the rules are written again',
       async () => !(await reaches(near, web)) && (await reaches(far, web, 81)),
     );
 
     // Routes that another program removes come back.
-    await machine.run(['ip', 'route', 'flush', 'proto', '76']);
+    await machine.run('ip', ['route', 'flush', 'proto', '76']);
     await eventually('the routes are written again', () => reaches(far, web, 81));
 
     await client.delete(nodeKind, { name: 'm2' });
-    const routes = () => machine.run(['ip', 'route', 'show', 'proto', '76']);
+    const routes = () => machine.run('ip', ['route', 'show', 'proto', '76']);
     await eventually('routes of a deleted node are removed', async () => !(await routes()).includes('10.244.2.0'));
 
     // Another network plugin takes over.
@@ -210,7 +210,7 @@ withPlugins('two machines get a Pod network and enforce policies', async () => {
     await eventually('the reason is reported', () =>
       /kruise_network_cni_configuration\{state="otherNetwork"\} 1\n/.test(started[0]!.metrics.text()),
     );
-    assert.match(await machine.run(['nft', 'list', 'tables']), /kruise-policy/, 'policies stay enforced');
+    assert.match(await machine.run('nft', ['list', 'tables']), /kruise-policy/, 'policies stay enforced');
 
     stop.abort();
     await Promise.all(started.flatMap(({ policies, network }) => [policies.stopped, network.stopped]));
@@ -218,8 +218,8 @@ withPlugins('two machines get a Pod network and enforce policies', async () => {
     for (const { machine: each, files } of started) {
       await removeNetworkPolicies(each.run);
       await removePodNetwork(each.run, files);
-      assert.equal(await each.run(['nft', 'list', 'tables']), '');
-      assert.equal(await each.run(['ip', 'route', 'show', 'proto', '76']), '');
+      assert.equal(await each.run('nft', ['list', 'tables']), '');
+      assert.equal(await each.run('ip', ['route', 'show', 'proto', '76']), '');
     }
   } finally {
     stop.abort();

@@ -7,7 +7,7 @@ import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { defaultHostPaths, systemFiles } from '@kruise/network/cni/host-files';
 import { type RouteMode, routeModes } from '@kruise/network/cni/route-plan';
 import { removePodNetwork, runPodNetwork } from '@kruise/network/cni/run';
-import { systemCommands } from '@kruise/network/cni/run-command';
+import { systemCommands } from '@kruise/network/host/run-command';
 import { trimForNetwork } from '@kruise/network/policy/policy-pod';
 import { removeNetworkPolicies, runNetworkPolicies } from '@kruise/network/policy/run';
 import { parsePrefix } from '@kruise/values/address';

@@ -4,7 +4,7 @@ import type { Client } from '@kruise/client/client';
 import { createMetrics } from '@kruise/client/metrics';
 import { defaultHostPaths, systemFiles } from '@kruise/network/cni/host-files';
 import { removePodNetwork, runPodNetwork } from '@kruise/network/cni/run';
-import { systemCommands } from '@kruise/network/cni/run-command';
+import { systemCommands } from '@kruise/network/host/run-command';
 import { removeNetworkPolicies, runNetworkPolicies } from '@kruise/network/policy/run';
 import { defaultProxyConfiguration } from '@kruise/network/proxy/configuration';
 import { removeProxyRules, runKubeProxy } from '@kruise/network/proxy/kube-proxy';

@@ -161,8 +161,15 @@ export function effect(name: string, input: unknown): EffectAction {
 }
 
 /**
- * Runs actions concurrently: `actions: [...parallel(pods.map(create)), record(event)]`. With a slow start, few writes
- * are tried where all would fail, for example when a quota is exceeded. A failure starts no further actions.
+ * Runs actions concurrently. With a slow start, few writes are tried where all would fail, for example when a quota is
+ * exceeded. A failure starts no further actions.
+ *
+ * ```ts
+ * const steps = [
+ *   ...parallel(pods.map(remove)),
+ *   record({ about: rollout, type: 'Normal', reason: 'ScaledDown', message: `Deleted ${pods.length} Pods` }),
+ * ];
+ * ```
  */
 export function parallel(actions: readonly (Action | SequentialActions)[]): readonly Step[] {
   return actions.length <= 1 ? actions : [{ type: 'parallel', actions }];

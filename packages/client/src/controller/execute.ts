@@ -59,7 +59,14 @@ export type Effect = (
   execution: Pick<ExecutionContext, 'client' | 'record'>,
 ) => Promise<void>;
 
-/** Executes steps on behalf of an owner. If the signal is aborted, the remaining actions are skipped. */
+/**
+ * Executes steps on behalf of an owner. If the signal is aborted, the remaining actions are skipped.
+ *
+ * ```ts
+ * const { failures, isStale } = await execute(execution, keyOf(rollout), parallel(pods.map(remove)));
+ * if (isStale || failures.length > 0) queue.add(keyOf(rollout));
+ * ```
+ */
 export async function execute(execution: ExecutionContext, owner: Key, steps: readonly Step[]): Promise<Outcome> {
   const { refusals } = execution;
   const failures: Failure[] = [];
@@ -265,19 +272,19 @@ async function write(
   const reference = referenceTo(object);
   switch (action.type) {
     case 'create':
-      return (await client.create(kind, object, common)) as KubernetesObject;
+      return await client.create(kind, object, common);
     case 'update': {
       const { subresource } = action;
       const options = { ...common, ...(subresource ? { subresource } : {}) };
-      return (await client.update(kind, object, options)) as KubernetesObject;
+      return await client.update(kind, object, options);
     }
     case 'patch': {
       const { patchType: type, subresource } = action;
       const options = { type, ...common, ...(subresource ? { subresource } : {}) };
-      return (await client.patch(kind, reference, withUid(action.patch, object, type), options)) as KubernetesObject;
+      return await client.patch(kind, reference, withUid(action.patch, object, type), options);
     }
     case 'apply':
-      return (await client.apply(kind, object, { ...common, force: true })) as KubernetesObject;
+      return await client.apply(kind, object, { ...common, force: true });
     case 'remove': {
       const { uid } = object.metadata;
       const { preconditions, ...options } = action.options ?? {};
@@ -312,8 +319,7 @@ function withUid(patch: unknown, { metadata: { uid } }: KubernetesObject, type: 
 
 /** Throws `OutdatedError` if a live read does not find the object or finds it terminating. */
 async function confirm(execution: ExecutionContext, object: KubernetesObject): Promise<void> {
-  // Objects of every kind have metadata.
-  const found = (await execution.client.get(kindOf(execution, object), referenceTo(object))) as KubernetesObject;
+  const found = await execution.client.get(kindOf(execution, object), referenceTo(object));
   if (found.metadata.uid !== object.metadata.uid || found.metadata.deletionTimestamp != null) {
     throw new OutdatedError(`${object.kind} ${keyOf(object)} was replaced or is terminating`);
   }
@@ -324,8 +330,7 @@ async function confirmGone(execution: ExecutionContext, object: KubernetesObject
   const { uid } = object.metadata;
   let found: KubernetesObject;
   try {
-    // Objects of every kind have metadata.
-    found = (await execution.client.get(kindOf(execution, object), referenceTo(object))) as KubernetesObject;
+    found = await execution.client.get(kindOf(execution, object), referenceTo(object));
   } catch (error) {
     if (isNotFound(error)) return;
     throw error;

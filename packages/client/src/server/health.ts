@@ -1,8 +1,6 @@
 /** Health endpoints of a component, as Kubernetes components serve them: `/livez`, `/readyz`, `/healthz`. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { type MetricRegistry, scrape } from './metrics.ts';
+import { type HttpReply, type HttpRequest, type HttpServer, metricsReply, notFound, serveHttp } from './http-server.ts';
+import type { MetricRegistry } from './metrics.ts';
 
 /** A health check; throws or rejects if the check fails. */
 export type HealthCheck = () => void | Promise<void>;
@@ -91,52 +89,26 @@ export type AccessDecision = 'allowed' | 'forbidden' | 'unknown';
  * const { port, close } = await serveHealth({ port: 8081, ready: { caches: () => assert(caches.hasSynced()) } });
  * ```
  */
-export async function serveHealth(
-  options: HealthServerOptions,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { live = { ping }, ready = { ping }, metrics, tls, authorize } = options;
+export async function serveHealth(options: HealthServerOptions): Promise<HttpServer> {
+  const { host = '127.0.0.1', port, live = { ping }, ready = { ping }, metrics, tls, authorize } = options;
   const endpoints: { readonly [endpoint: string]: HealthChecks } = { healthz: live, livez: live, readyz: ready };
 
-  async function handle({ url = '/', headers, method }: IncomingMessage): Promise<HealthResponse & { type: string }> {
-    const plain = 'text/plain; charset=utf-8';
-    if (method !== 'GET' && method !== 'HEAD') return { code: 405, text: 'Method Not Allowed\n', type: plain };
+  async function reply({ url, headers }: HttpRequest): Promise<HttpReply> {
     const endpoint = /^\/(\w+)(?:[/?]|$)/.exec(url)?.[1] ?? '';
     if (endpoint === 'metrics' && metrics) {
       const access = (await authorize?.('/metrics', headers.authorization)) ?? 'allowed';
-      if (access === 'unknown') return { code: 401, text: 'Unauthorized\n', type: plain };
-      if (access === 'forbidden') return { code: 403, text: 'Forbidden\n', type: plain };
-      const { type, text } = scrape(metrics, headers.accept);
-      return { code: 200, type, text };
+      if (access === 'unknown') return { code: 401, body: 'Unauthorized\n' };
+      if (access === 'forbidden') return { code: 403, body: 'Forbidden\n' };
+      return metricsReply(metrics, headers.accept);
     }
     const checks = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined;
-    if (!checks) return { code: 404, text: '404 page not found\n', type: plain };
-    return { ...(await healthResponse(endpoint, checks, url)), type: plain };
+    if (!checks) return notFound;
+    const { code, text } = await healthResponse(endpoint, checks, url);
+    return { code, body: text };
   }
 
-  const respond = (request: IncomingMessage, response: ServerResponse) => {
-    const failed = { code: 500, text: 'Internal Server Error\n', type: 'text/plain; charset=utf-8' };
-    void handle(request)
-      .catch(() => failed)
-      .then(({ code, text, type }) => {
-        response.writeHead(code, {
-          'content-type': type,
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-        });
-        response.end(text);
-      });
-  };
-  const server = tls ? createSecureServer({ cert: tls.certificate, key: tls.key }, respond) : createServer(respond);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host ?? '127.0.0.1', () => resolve());
+  return serveHttp({ host, port, tls }, async (request) => {
+    const { headers, ...rest } = await reply(request);
+    return { ...rest, headers: { 'cache-control': 'no-store', ...headers } };
   });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }

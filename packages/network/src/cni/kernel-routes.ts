@@ -9,8 +9,8 @@ import {
   parseLegacyAddress,
   parseLegacyPrefix,
 } from '@kruise/values/address';
+import { CommandError, type CommandRunner } from '../host/run-command.ts';
 import { type Link, type RoutePlan, vxlanDevice } from './route-plan.ts';
-import { CommandError, type CommandRunner } from './run-command.ts';
 
 /** Protocol number of our routes (`ip route show proto 76`). */
 const routeProtocol = '76';
@@ -20,7 +20,7 @@ export const defaultVxlan: VxlanOptions = { id: 4096, port: 4789 };
 
 /** Returns the network interfaces with their addresses. */
 export async function readLinks(run: CommandRunner): Promise<readonly Link[]> {
-  const listed = JSON.parse(await run(['ip', '-j', 'address', 'show', 'up'])) as readonly ListedLink[];
+  const listed = JSON.parse(await run('ip', ['-j', 'address', 'show', 'up'])) as readonly ListedLink[];
   return listed
     .filter(({ ifname }) => ifname !== undefined && ifname !== 'lo' && ifname !== vxlanDevice)
     .map(({ ifname = '', mtu = 0, addr_info = [] }) => ({
@@ -52,20 +52,20 @@ export async function applyRoutes(run: CommandRunner, plan: RoutePlan, options: 
 
 /** Removes all routes of ours and the VXLAN device. */
 export async function removeRoutes(run: CommandRunner): Promise<void> {
-  await run(['ip', '-4', 'route', 'flush', 'proto', routeProtocol]);
-  await run(['ip', '-6', 'route', 'flush', 'proto', routeProtocol]);
-  if (await readVxlan(run)) await run(['ip', 'link', 'delete', vxlanDevice]);
+  await run('ip', ['-4', 'route', 'flush', 'proto', routeProtocol]);
+  await run('ip', ['-6', 'route', 'flush', 'proto', routeProtocol]);
+  if (await readVxlan(run)) await run('ip', ['link', 'delete', vxlanDevice]);
 }
 
 /** Runs commands in one process. One that fails does not keep the others from being run. */
 async function batch(run: CommandRunner, program: 'ip' | 'bridge', commands: readonly string[]): Promise<void> {
-  if (commands.length > 0) await run([program, '-force', '-batch', '-'], `${commands.join('\n')}\n`);
+  if (commands.length > 0) await run(program, ['-force', '-batch', '-'], { input: `${commands.join('\n')}\n` });
 }
 
 async function routeCommands(run: CommandRunner, plan: RoutePlan, family: 4 | 6): Promise<readonly string[]> {
   const ofFamily = (text: string) => text.includes(':') === (family === 6);
   const show = ['route', 'show', 'table', 'main', 'proto', routeProtocol];
-  const output = await run(['ip', '-j', `-${family}`, ...show]);
+  const output = await run('ip', ['-j', `-${family}`, ...show]);
   const present = new Map<string, ListedRoute>();
   for (const route of JSON.parse(output === '' ? '[]' : output) as readonly ListedRoute[]) {
     present.set(canonicalDestination(route.dst ?? '', family), route);
@@ -114,7 +114,7 @@ function canonical(text: string): string {
 async function applyDevice(run: CommandRunner, { vxlan }: RoutePlan, { id, port }: VxlanOptions): Promise<number> {
   const current = await readVxlan(run);
   if (!vxlan) {
-    if (current) await run(['ip', 'link', 'delete', vxlanDevice]);
+    if (current) await run('ip', ['link', 'delete', vxlanDevice]);
     return current ? 1 : 0;
   }
   const data = current?.linkinfo?.info_data;
@@ -158,7 +158,7 @@ type ListedVxlan = {
 
 async function readVxlan(run: CommandRunner): Promise<ListedVxlan | undefined> {
   try {
-    const listed = JSON.parse(await run(['ip', '-d', '-j', 'link', 'show', 'dev', vxlanDevice]));
+    const listed = JSON.parse(await run('ip', ['-d', '-j', 'link', 'show', 'dev', vxlanDevice]));
     return (listed as readonly ListedVxlan[])[0];
   } catch (error) {
     if (error instanceof CommandError && error.message.includes('does not exist')) return undefined;
@@ -167,7 +167,7 @@ async function readVxlan(run: CommandRunner): Promise<ListedVxlan | undefined> {
 }
 
 async function readDeviceAddresses(run: CommandRunner): Promise<readonly string[]> {
-  const listed = JSON.parse(await run(['ip', '-j', 'address', 'show', 'dev', vxlanDevice])) as readonly ListedLink[];
+  const listed = JSON.parse(await run('ip', ['-j', 'address', 'show', 'dev', vxlanDevice])) as readonly ListedLink[];
   return listed.flatMap(({ addr_info = [] }) => addr_info.map(({ local = '' }) => canonical(local)));
 }
 
@@ -177,10 +177,10 @@ async function tunnelCommands(run: CommandRunner, { vxlan }: RoutePlan) {
   const neighbours = new Map(tunnels.flatMap(({ mac, gateways }) => gateways.map((gateway) => [gateway, mac])));
   const remotes = new Map(tunnels.map(({ mac, node }) => [mac, node]));
   const listedNeighbours = [
-    ...(JSON.parse((await run(['ip', '-j', '-4', 'neigh', 'show', 'dev', vxlanDevice])) || '[]') as ListedNeighbour[]),
-    ...(JSON.parse((await run(['ip', '-j', '-6', 'neigh', 'show', 'dev', vxlanDevice])) || '[]') as ListedNeighbour[]),
+    ...(JSON.parse((await run('ip', ['-j', '-4', 'neigh', 'show', 'dev', vxlanDevice])) || '[]') as ListedNeighbour[]),
+    ...(JSON.parse((await run('ip', ['-j', '-6', 'neigh', 'show', 'dev', vxlanDevice])) || '[]') as ListedNeighbour[]),
   ];
-  const listedRemotes = JSON.parse((await run(['bridge', '-j', 'fdb', 'show', 'dev', vxlanDevice])) || '[]');
+  const listedRemotes = JSON.parse((await run('bridge', ['-j', 'fdb', 'show', 'dev', vxlanDevice])) || '[]');
   const ip = diff(
     neighbours,
     new Map(

@@ -1,5 +1,5 @@
 /** Masquerading of Pod traffic that leaves the cluster, as an nftables table of its own. */
-import { createNftTable, type NftTable } from '../policy/nft-table.ts';
+import { createNftTable, type NftTable } from '../host/nft-table.ts';
 import { families, headerOf } from '../policy/render-policy.ts';
 import type { RoutePlan } from './route-plan.ts';
 

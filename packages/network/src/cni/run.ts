@@ -5,7 +5,8 @@ import type { Caches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { type Clock, every } from '@kruise/values/clock';
-import { parseListing } from '../policy/nft-table.ts';
+import { readNftTable, removeNftTable, writeTransaction } from '../host/nft.ts';
+import type { CommandRunner } from '../host/run-command.ts';
 import {
   cniConfiguration,
   configurationFile,
@@ -17,7 +18,6 @@ import type { HostFiles } from './host-files.ts';
 import { applyRoutes, defaultVxlan, readLinks, removeRoutes, type VxlanOptions } from './kernel-routes.ts';
 import { createMasqueradeTable, masqueradeTableName } from './masquerade.ts';
 import { parsePrefixes, planRoutes, type RouteMode, routedNode } from './route-plan.ts';
-import type { CommandRunner } from './run-command.ts';
 
 export type PodNetworkOptions = {
   readonly nodeName: string;
@@ -181,24 +181,19 @@ export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): 
 
   async function updateMasquerade(plan: Parameters<typeof masqueradeTable.update>[0]): Promise<void> {
     masqueradeTable.update(plan);
-    const [family = '', name = ''] = masqueradeTableName.split(' ');
-    const listing = await run(['nft', '-j', 'list', 'table', family, name]).then(parseListing, () => undefined);
+    const listing = await readNftTable(run, masqueradeTableName).catch(() => undefined);
     if (listing && !isMasqueradeAdopted) masqueradeTable.nft.adopt(listing);
     else if (!listing || !masqueradeTable.nft.isIntact(listing)) masqueradeTable.nft.replaceAll();
     isMasqueradeAdopted = true;
     const transaction = masqueradeTable.nft.nextTransaction();
-    if (!transaction) return;
-    if (transaction.script !== '') await run(['nft', '-f', '-'], transaction.script);
-    transaction.committed();
-    if (transaction.cleanup !== '') await run(['nft', '-f', '-'], transaction.cleanup);
-    transaction.cleaned();
+    if (transaction) await writeTransaction(run, transaction);
   }
 
   /** Removes what this program has set up before another network plugin was installed. */
   async function removeOwn(): Promise<void> {
     await files.removeConfiguration();
     await removeRoutes(run);
-    await removeMasquerade(run);
+    await removeNftTable(run, masqueradeTableName);
     masqueradeTable.nft.replaceAll();
   }
 
@@ -224,12 +219,7 @@ export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): 
 export async function removePodNetwork(run: CommandRunner, files: HostFiles): Promise<void> {
   await files.removeConfiguration();
   await removeRoutes(run);
-  await removeMasquerade(run);
-}
-
-async function removeMasquerade(run: CommandRunner): Promise<void> {
-  // Adding first makes the deletion idempotent.
-  await run(['nft', '-f', '-'], `add table ${masqueradeTableName}\ndelete table ${masqueradeTableName}\n`);
+  await removeNftTable(run, masqueradeTableName);
 }
 
 function routeFacts({ spec, status }: Node): string {

@@ -1,13 +1,12 @@
 /** Runs a DNS server: informers, sockets, upstream servers, health, readiness and metrics. */
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Namespace, namespace } from '@kruise/api/core/namespace';
 import { type Service, service } from '@kruise/api/core/service';
 import { type EndpointSlice, endpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { Client } from '@kruise/client/client';
+import { type HttpReply, type HttpServer, metricsReply, notFound, serveHttp } from '@kruise/client/http-server';
 import { type Informer, startInformer } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
-import { type MetricRegistry, scrape } from '@kruise/client/metrics';
+import type { MetricRegistry } from '@kruise/client/metrics';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { after, type Clock, every } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
@@ -120,29 +119,22 @@ export async function runDns(options: DnsOptions, signal: AbortSignal): Promise<
       // With port 0, the port of the first address is that of all.
       dnsPort = listener.port;
     }
-    const serve = async (wanted: number | undefined, listener: RequestListener) => {
+    // Probes and scrapes come from other machines, and so the ports are open on all addresses, as those of CoreDNS.
+    const serve = async (wanted: number | undefined, served: string, reply: (accept?: string) => HttpReply) => {
       if (wanted === undefined) return undefined;
-      const server = await listenHttp(wanted, listener);
+      const server = await serveHttp({ port: wanted }, ({ path, headers }) =>
+        path === served ? reply(headers.accept) : notFound,
+      );
       servers.push(server);
-      return (server.address() as AddressInfo).port;
+      return server.port;
     };
     const ports: DnsPorts = {
       dns: dnsPort,
-      health: await serve(
-        options.healthPort,
-        respondAt('/health', () => ({ code: 200, text: 'OK' })),
+      health: await serve(options.healthPort, '/health', () => ({ code: 200, body: 'OK' })),
+      ready: await serve(options.readyPort, '/ready', () =>
+        caches.hasSynced() && !isLeaving ? { code: 200, body: 'OK' } : { code: 503, body: 'kubernetes' },
       ),
-      ready: await serve(
-        options.readyPort,
-        respondAt('/ready', () =>
-          caches.hasSynced() && !isLeaving ? { code: 200, text: 'OK' } : { code: 503, text: 'kubernetes' },
-        ),
-      ),
-      metrics: await serve(options.metricsPort, (request, response) => {
-        if (pathOf(request.url) !== '/metrics') return void response.writeHead(404).end();
-        const { type, text } = scrape(registry, request.headers.accept);
-        response.writeHead(200, { 'content-type': type }).end(text);
-      }),
+      metrics: await serve(options.metricsPort, '/metrics', (accept) => metricsReply(registry, accept)),
     };
     log.info({ addresses, ...ports, domains: options.clusterDomains }, 'serving DNS');
     options.onListening?.(ports);
@@ -154,10 +146,7 @@ export async function runDns(options: DnsOptions, signal: AbortSignal): Promise<
     if (options.lameduckMs > 0) await after(clock, options.lameduckMs);
   } finally {
     await Promise.all(listeners.map((each) => each.close(graceMs)));
-    for (const server of servers) {
-      server.close();
-      server.closeAllConnections();
-    }
+    await Promise.all(servers.map((each) => each.close()));
     forwarder.close();
     stopped.abort();
   }
@@ -305,29 +294,6 @@ function timed(
     observe(clock.elapsedMs() - startMs);
     return response;
   };
-}
-
-function respondAt(path: string, answer: () => { readonly code: number; readonly text: string }): RequestListener {
-  return (request, response) => {
-    const { code, text } = pathOf(request.url) === path ? answer() : { code: 404, text: '404 page not found\n' };
-    response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
-  };
-}
-
-function pathOf(url = ''): string {
-  return url.split('?', 1)[0]!;
-}
-
-/** Probes and scrapes come from other machines, and so the ports are open on all addresses, as those of CoreDNS. */
-function listenHttp(port: number, listener: RequestListener): Promise<HttpServer> {
-  const server = createServer(listener);
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, () => {
-      server.off('error', reject);
-      resolve(server);
-    });
-  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

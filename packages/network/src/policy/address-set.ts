@@ -1,6 +1,6 @@
 /** Sets of the nftables table by family, with a count per element: two Pods may have an address for a moment. */
 
-import type { NftTable } from './nft-table.ts';
+import type { NftTable } from '../host/nft-table.ts';
 import { type Family, families } from './render-policy.ts';
 
 /** Family of an address in canonical form. */

@@ -9,9 +9,9 @@ import fc from 'fast-check';
 import { createLab, type Lab, type Machine, type TestPod } from '../cni/testing/machines.ts';
 import type { Probe } from '../cni/testing/pod-agent.ts';
 import { withPlugins } from '../cni/testing/with-plugins.ts';
+import { readNftTable, writeTransaction } from '../host/nft.ts';
 import { compilePolicy } from './compiled-policy.ts';
 import { type Connection, isAllowed } from './is-allowed.ts';
-import { parseListing } from './nft-table.ts';
 import { createPolicyTable, type PolicyTable } from './policy-table.ts';
 import { policyTableName } from './run.ts';
 import { anyPolicyWorld, type PolicyWorld, viewOf } from './testing/arbitrary-policies.ts';
@@ -97,13 +97,13 @@ async function compareWithKernel(lab: Lab, machines: readonly Machine[], isTunne
         if (rounds % 5 === 0) {
           const restarted = newTable(machine.node.name, machines);
           if (last) applyWorld(restarted, undefined, last);
-          restarted.nft.adopt(parseListing(await machine.run(['nft', '-j', 'list', 'table', ...tableArgs])));
+          restarted.nft.adopt(await readNftTable(machine.run, policyTableName));
           tables[index] = restarted;
         }
         const table = tables[index]!;
         applyWorld(table, last, world);
         await write(machine, table);
-        const listing = parseListing(await machine.run(['nft', '-j', 'list', 'table', ...tableArgs]));
+        const listing = await readNftTable(machine.run, policyTableName);
         assert(table.nft.isIntact(listing));
         assert.equal(
           [...listing.sets.values()].reduce((sum, each) => sum + each.size, 0),
@@ -126,8 +126,6 @@ async function compareWithKernel(lab: Lab, machines: readonly Machine[], isTunne
     { numRuns: 12, endOnFailure: true },
   );
 }
-
-const tableArgs = policyTableName.split(' ');
 
 function newTable(nodeName: string, machines: readonly Machine[]): PolicyTable {
   const table = createPolicyTable(policyTableName, nodeName);
@@ -152,11 +150,7 @@ function applyWorld(table: PolicyTable, last: PolicyWorld | undefined, next: Pol
 
 async function write({ run }: Machine, { nft }: PolicyTable): Promise<void> {
   const transaction = nft.nextTransaction();
-  if (!transaction) return;
-  if (transaction.script !== '') await run(['nft', '-f', '-'], transaction.script);
-  transaction.committed();
-  if (transaction.cleanup !== '') await run(['nft', '-f', '-'], transaction.cleanup);
-  transaction.cleaned();
+  if (transaction) await writeTransaction(run, transaction);
 }
 
 async function probeAll(cases: readonly Case[], waitMs: number): Promise<readonly boolean[]> {
@@ -242,9 +236,8 @@ withPlugins('policies see the backend of a Service, and a Pod reaches itself thr
     const [webAddress = ''] = web.addresses;
     const clusterIP = '10.96.0.10';
     // A Service as kube-proxy writes it: DNAT to the backend, and masquerading of a Pod that is its own backend.
-    await machine.run(
-      ['nft', '-f', '-'],
-      `table ip service {
+    await machine.run('nft', ['-f', '-'], {
+      input: `table ip service {
         chain prerouting {
           type nat hook prerouting priority dstnat;
           ip daddr ${clusterIP} tcp dport 8080 dnat to ${webAddress}:80
@@ -255,7 +248,7 @@ withPlugins('policies see the backend of a Service, and a Pod reaches itself thr
         }
       }
       `,
-    );
+    });
     const table = newTable('m1', [machine]);
     const place = { namespace: 'a', nodeName: 'm1', isTerminating: false, createdAt: '', ports: [] };
     table.setPod('a/web', { ...place, name: 'web', labels: { name: 'web' }, addresses: web.addresses });

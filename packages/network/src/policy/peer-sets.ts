@@ -4,9 +4,9 @@
  * with those that select by namespace; it touches only the sets that it joins or leaves.
  */
 import type { Labels } from '@kruise/machinery/label-selector';
+import { contentName, type NftTable } from '../host/nft-table.ts';
 import { createElementSet, type ElementSet } from './address-set.ts';
 import { type Direction, matchesPodPeer, type PodPeer } from './compiled-policy.ts';
-import { contentName, type NftTable } from './nft-table.ts';
 import type { PolicyPod } from './policy-pod.ts';
 import type { NamedPortMatch } from './render-policy.ts';
 import { createSharedResources } from './shared-resources.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkPolicySpec } from '@kruise/api/networking/networkpolicy';
 import { parsePrefix } from '@kruise/values/address';
+import type { TableListing } from '../host/nft-table.ts';
 import { compilePolicy } from './compiled-policy.ts';
-import type { TableListing } from './nft-table.ts';
 import type { PolicyPod } from './policy-pod.ts';
 import { createPolicyTable, type PolicyTable } from './policy-table.ts';
 

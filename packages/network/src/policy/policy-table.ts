@@ -12,10 +12,10 @@
  */
 import type { Labels } from '@kruise/machinery/label-selector';
 import { formatPrefix, type Prefix } from '@kruise/values/address';
+import { type Chain, contentName, createNftTable, type NftTable } from '../host/nft-table.ts';
 import { createElementSet, familyOf, setName } from './address-set.ts';
 import { type CompiledPolicy, type Direction, directions, type PodPeer } from './compiled-policy.ts';
 import { ownerOfAddress } from './is-allowed.ts';
-import { type Chain, contentName, createNftTable, type NftTable } from './nft-table.ts';
 import { createPeerSets, peerSetName, portSetName } from './peer-sets.ts';
 import { isSamePolicyPod, type PolicyPod } from './policy-pod.ts';
 import { type Family, families, headerOf, type NamedPortMatch, renderRules } from './render-policy.ts';

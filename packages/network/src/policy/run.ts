@@ -9,9 +9,9 @@ import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { type Clock, every } from '@kruise/values/clock';
 import { parsePrefixes } from '../cni/route-plan.ts';
-import type { CommandRunner } from '../cni/run-command.ts';
+import { readNftStructure, readNftTable, removeNftTable, writeTransaction } from '../host/nft.ts';
+import type { CommandRunner } from '../host/run-command.ts';
 import { compilePolicy, directions } from './compiled-policy.ts';
-import { parseListing } from './nft-table.ts';
 import { policyPodOf } from './policy-pod.ts';
 import { createPolicyTable } from './policy-table.ts';
 
@@ -48,7 +48,6 @@ const retries = { initialMs: 1000, maxMs: 30_000 };
 export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: AbortSignal): NetworkPolicies {
   const { nodeName, caches, clock, log, run } = options;
   const table = createPolicyTable(policyTableName, nodeName);
-  const [family, name] = policyTableName.split(' ') as [string, string];
   const measure = options.metrics && policyMetrics(options.metrics, table);
   const backoff = createBackoff(retries);
   const policies = caches.informer(networkPolicy);
@@ -85,19 +84,15 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
       const transaction = table.nft.nextTransaction();
       if (transaction) {
         if (transaction.isReplacement) measure?.fullSyncs.increase();
-        if (transaction.script !== '') await run(['nft', '-f', '-'], transaction.script);
-        transaction.committed();
-        measure?.seconds.observe((clock.elapsedMs() - startMs) / 1000);
-        if (transaction.cleanup !== '') await run(['nft', '-f', '-'], transaction.cleanup);
-        transaction.cleaned();
+        await writeTransaction(run, transaction, () => measure?.seconds.observe((clock.elapsedMs() - startMs) / 1000));
       }
       hasSynced = true;
     } catch (error) {
       measure?.failures.increase();
       // The transaction changed nothing; what the kernel has is uncertain only if another program changed the table.
       table.nft.replaceAll();
-      backoff.next(name, clock.now());
-      retryMs = backoff.remainingMs(name, clock.now());
+      backoff.next(nodeName, clock.now());
+      retryMs = backoff.remainingMs(nodeName, clock.now());
       log.error({ error, node: nodeName, retryMs }, 'failed to write network policies');
     }
     isSyncing = false;
@@ -109,7 +104,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
   async function adopt(): Promise<void> {
     isAdopted = true;
     try {
-      table.nft.adopt(parseListing(await run(['nft', '-j', 'list', 'table', family, name])));
+      table.nft.adopt(await readNftTable(run, policyTableName));
     } catch (error) {
       // There is no table, or none that is readable: the first transaction replaces it.
       log.info({ node: nodeName, reason: (error as Error).message }, 'replacing the table of network policies');
@@ -121,7 +116,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
     if (!hasSynced || isSyncing) return;
     isSyncing = true;
     try {
-      const listing = parseListing(await run(['nft', '-t', '-j', 'list', 'table', family, name]));
+      const listing = await readNftStructure(run, policyTableName);
       if (!table.nft.isIntact(listing)) throw new Error('the table was changed by another program');
     } catch (error) {
       log.warn({ error, node: nodeName }, 'network policies are missing in the kernel; writing them again');
@@ -183,7 +178,7 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
 /** Removes the rules from the kernel. */
 export async function removeNetworkPolicies(run: CommandRunner): Promise<void> {
   // Adding first makes the deletion idempotent.
-  await run(['nft', '-f', '-'], `add table ${policyTableName}\ndelete table ${policyTableName}\n`);
+  await removeNftTable(run, policyTableName);
 }
 
 const durationBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];

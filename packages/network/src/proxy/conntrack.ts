@@ -1,8 +1,9 @@
 /** Deletes stale UDP flows with the `conntrack` program. */
+
+import { CommandError, type CommandRunner } from '../host/run-command.ts';
 import type { ServiceLookup } from '../service/packet-route.ts';
 import type { IPFamily } from '../service/service-port.ts';
 import { parseFlows, staleFlows } from '../service/stale-flows.ts';
-import { CommandError, type CommandRunner } from './command-runner.ts';
 
 /** Returns the number of deleted flows. */
 export async function deleteStaleFlows(

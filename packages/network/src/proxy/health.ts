@@ -1,9 +1,9 @@
 /** Health of kube-proxy itself, and the health check node ports of Services. */
+import { type HttpReply, type HttpServer, serveHttp } from '@kruise/client/http-server';
 import type { Log } from '@kruise/client/log';
 import type { Clock } from '@kruise/values/clock';
 import { formatTime } from '@kruise/values/time';
 import type { IPFamily } from '../service/service-port.ts';
-import { type HttpReply, type HttpServer, serveHttp } from './http-server.ts';
 
 export type ProxyHealth = {
   /** Records a change that is to be written to the kernel. */

@@ -1,4 +1,6 @@
 /** Writes the rules of one IP family with `iptables-restore`. */
+
+import { CommandError, type CommandRunner } from '../host/run-command.ts';
 import {
   canaryChain,
   dispatchChains,
@@ -11,7 +13,6 @@ import {
 import { iptablesCleanup, iptablesTransaction, parseIptablesSave } from '../service/iptables-script.ts';
 import { createRuleset, emptyFragment, isEmpty } from '../service/ruleset.ts';
 import type { IPFamily, ServicePort } from '../service/service-port.ts';
-import { CommandError, type CommandRunner } from './command-runner.ts';
 import type { Proxier } from './proxier.ts';
 
 /** Owner of the rules that do not depend on Services; no Service has this name. */

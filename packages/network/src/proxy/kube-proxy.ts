@@ -8,23 +8,29 @@ import { endpointSlice as sliceKind } from '@kruise/api/discovery/endpointslice'
 import { serviceCIDR as serviceCIDRKind } from '@kruise/api/networking/servicecidr';
 import type { Client } from '@kruise/client/client';
 import { createEventRecorder } from '@kruise/client/event-recorder';
+import {
+  type HttpReply,
+  type HttpRequest,
+  type HttpServer,
+  metricsReply,
+  notFound,
+  serveHttp,
+} from '@kruise/client/http-server';
 import { type InformerOptions, startInformer } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
-import { scrape } from '@kruise/client/metrics';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { after, type Clock } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import type { Random } from '@kruise/values/random';
+import { CommandError } from '../host/run-command.ts';
 import { createServiceTable } from '../service/packet-route.ts';
 import { createServiceChanges } from '../service/service-changes.ts';
 import { familyOf, type IPFamily, isExternal, proxiedObjects, type ServicePort } from '../service/service-port.ts';
 import { mayLeaveStaleFlows } from '../service/stale-flows.ts';
-import { CommandError } from './command-runner.ts';
 import type { ProxyConfiguration } from './configuration.ts';
 import { deleteStaleFlows } from './conntrack.ts';
 import { createProxyHealth, createServiceHealthServers } from './health.ts';
-import { type HttpReply, type HttpServer, serveHttp } from './http-server.ts';
 import { cleanUpIptables, createIptablesProxier, type IptablesProxier } from './iptables-proxier.ts';
 import { applyConntrackSettings, prepareKernel } from './kernel-settings.ts';
 import type { Machine } from './machine.ts';
@@ -442,8 +448,7 @@ async function startServers(
   metrics: ReturnType<typeof createProxyMetrics>,
   health: ReturnType<typeof createProxyHealth>,
 ): Promise<readonly HttpServer[]> {
-  const notFound: HttpReply = { code: 404, body: '404 page not found\n' };
-  const replyHealth = (path: string): HttpReply => {
+  const replyHealth = ({ path }: HttpRequest): HttpReply => {
     if (path !== '/healthz' && path !== '/livez') return notFound;
     const reply = path === '/healthz' ? health.healthz() : health.livez();
     if (path === '/healthz') metrics.observeHealthz(reply.code);
@@ -451,12 +456,10 @@ async function startServers(
     return reply;
   };
   const json = { 'content-type': 'application/json' };
-  const replyMetrics = (path: string, accept: string): HttpReply => {
+  const replyMetrics = ({ path, headers }: HttpRequest): HttpReply => {
     switch (path) {
-      case '/metrics': {
-        const { type, text } = scrape(registry, accept);
-        return { code: 200, body: text, headers: { 'content-type': type } };
-      }
+      case '/metrics':
+        return metricsReply(registry, headers.accept);
       case '/proxyMode':
         return { code: 200, body: mode };
       case '/configz':

@@ -1,7 +1,7 @@
 /** The machine as kube-proxy sees it: addresses, kernel settings and programs. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, networkInterfaces } from 'node:os';
-import { type CommandRunner, spawnCommands } from './command-runner.ts';
+import { type CommandRunner, systemCommands } from '../host/run-command.ts';
 
 export type Machine = {
   readonly run: CommandRunner;
@@ -19,7 +19,7 @@ export type Machine = {
 /** The machine on which this process runs. */
 export function localMachine(): Machine {
   return {
-    run: spawnCommands(),
+    run: systemCommands(),
     localAddresses: () =>
       Object.values(networkInterfaces()).flatMap((all) =>
         (all ?? []).map(({ address }) => address.split('%', 1)[0] ?? ''),

@@ -1,6 +1,7 @@
 /** Selects the mode by what the kernel and the installed programs can do. */
+
+import { CommandError, type CommandRunner } from '../host/run-command.ts';
 import type { IPFamily } from '../service/service-port.ts';
-import { CommandError, type CommandRunner } from './command-runner.ts';
 import { programOf } from './iptables-proxier.ts';
 import type { ProxyMode } from './proxier.ts';
 

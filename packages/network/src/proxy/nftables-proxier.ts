@@ -1,5 +1,6 @@
 /** Writes the rules of one IP family with `nft`. */
 import type { Clock } from '@kruise/values/clock';
+import { CommandError, type CommandRunner } from '../host/run-command.ts';
 import {
   type NftOptions,
   nftFamily,
@@ -16,7 +17,6 @@ import {
   type StaleNames,
 } from '../service/nftables-script.ts';
 import { createRuleset, emptyFragment, type InstalledRules, isEmpty, noRules } from '../service/ruleset.ts';
-import { CommandError, type CommandRunner } from './command-runner.ts';
 import type { Proxier } from './proxier.ts';
 
 /** The kernel deletes a chain only after the packets that are in it have left; see `nftTransaction`. */

@@ -9,6 +9,7 @@ import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import { after as wait } from '@kruise/values/clock';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { systemClock } from '@kruise/values/system';
+import type { CommandRunner } from '../host/run-command.ts';
 import type { IptablesOptions } from '../service/iptables.ts';
 import type { NftOptions } from '../service/nftables.ts';
 import {
@@ -19,7 +20,6 @@ import {
   routePacket,
 } from '../service/packet-route.ts';
 import { hostPort, type IPFamily, type Protocol, servicePortsOf } from '../service/service-port.ts';
-import type { CommandRunner } from './command-runner.ts';
 import { cleanUpIptables, createIptablesProxier } from './iptables-proxier.ts';
 import { hasIptables, hasNftables } from './mode.ts';
 import { cleanUpNftables, createNftablesProxier } from './nftables-proxier.ts';

@@ -1,7 +1,7 @@
 /** Calls the plugins of a CNI configuration as a container runtime does. */
 import { existsSync } from 'node:fs';
+import type { CommandRunner } from '../../host/run-command.ts';
 import type { CniConfiguration } from '../configuration.ts';
-import type { CommandRunner } from '../run-command.ts';
 
 const pluginDirectories = ['/opt/cni/bin', '/usr/lib/cni'];
 
@@ -55,5 +55,5 @@ function invoke(
     `CNI_PATH=${pluginDirectories.join(':')}`,
     'CNI_ARGS=IgnoreUnknown=1',
   ];
-  return run(['env', ...environment, pluginPath(plugin) ?? plugin], JSON.stringify(input));
+  return run('env', [...environment, pluginPath(plugin) ?? plugin], { input: JSON.stringify(input) });
 }

@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseAddress, parsePrefix } from '@kruise/values/address';
+import { writeTransaction } from '../../host/nft.ts';
+import { type CommandRunner, systemCommands } from '../../host/run-command.ts';
 import { type CniConfiguration, cniConfiguration } from '../configuration.ts';
 import { applyRoutes, defaultVxlan, readLinks } from '../kernel-routes.ts';
 import { createMasqueradeTable } from '../masquerade.ts';
 import { planRoutes, type RoutedNode, type RouteMode, type RoutePlan } from '../route-plan.ts';
-import { type CommandRunner, systemCommands } from '../run-command.ts';
 import { addSandbox, type CniSandbox, deleteSandbox } from './invoke-plugins.ts';
 import type { Probe, ProbeResponse } from './pod-agent.ts';
 
@@ -54,10 +55,10 @@ export async function createLab(links: number): Promise<Lab> {
 
   async function addNamespace(name: string): Promise<{ readonly id: string; readonly run: CommandRunner }> {
     const id = `${prefix}-${name}`;
-    await host(['ip', 'netns', 'add', id]);
+    await host('ip', ['netns', 'add', id]);
     namespaces.push(id);
     const run = systemCommands(['ip', 'netns', 'exec', id]);
-    await run(['ip', 'link', 'set', 'lo', 'up']);
+    await run('ip', ['link', 'set', 'lo', 'up']);
     return { id, run };
   }
 
@@ -94,10 +95,10 @@ export async function createLab(links: number): Promise<Lab> {
   await enableForwarding(router.run);
   for (let link = 1; link <= links; link++) {
     // All machines of a link are on one bridge of the router.
-    await router.run(['ip', 'link', 'add', `br${link}`, 'type', 'bridge']);
-    await router.run(['ip', 'address', 'add', `192.168.${link}.254/24`, 'dev', `br${link}`]);
-    await router.run(['ip', 'address', 'add', `fd00:0:0:${link}::fe/64`, 'dev', `br${link}`, 'nodad']);
-    await router.run(['ip', 'link', 'set', `br${link}`, 'up']);
+    await router.run('ip', ['link', 'add', `br${link}`, 'type', 'bridge']);
+    await router.run('ip', ['address', 'add', `192.168.${link}.254/24`, 'dev', `br${link}`]);
+    await router.run('ip', ['address', 'add', `fd00:0:0:${link}::fe/64`, 'dev', `br${link}`, 'nodad']);
+    await router.run('ip', ['link', 'set', `br${link}`, 'up']);
   }
   const outside = await startAgent(router.id);
   let machineCount = 0;
@@ -108,20 +109,17 @@ export async function createLab(links: number): Promise<Lab> {
     async addMachine({ name, link, host: hostNumber }) {
       const number = ++machineCount;
       const { id, run } = await addNamespace(name);
-      await router.run(
-        `ip link add p${number} type veth peer name eth0 netns ${id}`.split(' ') as [string, ...string[]],
-      );
-      await router.run(['ip', 'link', 'set', `p${number}`, 'master', `br${link}`, 'up']);
-      await run(
-        ['ip', '-batch', '-'],
-        [
+      await router.run('ip', `link add p${number} type veth peer name eth0 netns ${id}`.split(' '));
+      await router.run('ip', ['link', 'set', `p${number}`, 'master', `br${link}`, 'up']);
+      await run('ip', ['-batch', '-'], {
+        input: [
           `address add 192.168.${link}.${hostNumber}/24 dev eth0`,
           `address add fd00:0:0:${link}::${hostNumber}/64 dev eth0 nodad`,
           'link set eth0 up',
           `route add default via 192.168.${link}.254`,
           `route add default via fd00:0:0:${link}::fe`,
         ].join('\n'),
-      );
+      });
       await enableForwarding(run);
       const podCidrs = [`10.244.${number}.0/24`, `fd00:10:244:${number}::/64`];
       const node: RoutedNode = {
@@ -154,8 +152,7 @@ export async function createLab(links: number): Promise<Lab> {
           await applyRoutes(run, plan, defaultVxlan);
           masquerade.update(plan);
           const transaction = masquerade.nft.nextTransaction();
-          if (transaction) await run(['nft', '-f', '-'], transaction.script);
-          transaction?.committed();
+          if (transaction) await writeTransaction(run, transaction);
           return plan;
         },
       };
@@ -165,7 +162,7 @@ export async function createLab(links: number): Promise<Lab> {
       for (const child of children) child.stdin?.end();
       await Promise.all(children.map((child) => (child.exitCode === null ? once(child, 'exit') : undefined)));
       await Promise.all(sandboxes.map((remove) => remove()));
-      for (const id of namespaces) await host(['ip', 'netns', 'delete', id]);
+      for (const id of namespaces) await host('ip', ['netns', 'delete', id]);
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -173,5 +170,5 @@ export async function createLab(links: number): Promise<Lab> {
 
 async function enableForwarding(run: CommandRunner): Promise<void> {
   const parameters = ['ipv4/ip_forward', 'ipv6/conf/all/forwarding'];
-  await run(['sh', '-c', parameters.map((each) => `echo 1 > /proc/sys/net/${each}`).join(' && ')]);
+  await run('sh', ['-c', parameters.map((each) => `echo 1 > /proc/sys/net/${each}`).join(' && ')]);
 }

@@ -10,8 +10,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { type CommandRunner, systemCommands } from '../../host/run-command.ts';
 import type { IPFamily, Protocol } from '../../service/service-port.ts';
-import { type CommandRunner, spawnCommands } from '../command-runner.ts';
 
 export type Outcome =
   | { readonly result: 'reached'; readonly server: string; readonly client: string }
@@ -130,7 +130,7 @@ export async function startPacketLab(): Promise<PacketLab> {
     throw error;
   }
   return {
-    run: spawnCommands(['ip', 'netns', 'exec', namespaceOf('node')]),
+    run: systemCommands(['ip', 'netns', 'exec', namespaceOf('node')]),
     nodeNamespace: namespaceOf('node'),
     send(from, protocol, address, port) {
       const agent = agents.get(from);
