@@ -23,9 +23,9 @@ import {
   machinePids,
   machineSwap,
 } from './kubelet/node/machine.ts';
-import { type AllocatableEnforcement, createPodCgroups, type PodCgroups } from './kubelet/resources/pod-cgroups.ts';
-import { hasSwapAccounting, machineCgroups } from './kubelet/resources/machine-cgroups.ts';
 import { pageSizeOf } from './kubelet/resources/huge-pages.ts';
+import { hasSwapAccounting, machineCgroups } from './kubelet/resources/machine-cgroups.ts';
+import { type AllocatableEnforcement, createPodCgroups, type PodCgroups } from './kubelet/resources/pod-cgroups.ts';
 
 /** Options of a node; those of the kubelet that describe the machine are determined here. */
 export type MachineNodeOptions = Omit<

@@ -44,7 +44,9 @@ function binaryOf(kibibytes: number): string {
 
 /** Returns how many processes the machine can have. */
 export function machinePids(): number {
-  const limits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'].map((path) => Number(readFileOrEmpty(path)));
+  const limits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'].map((path) =>
+    Number(readFileOrEmpty(path)),
+  );
   return Math.min(...limits.filter((limit) => limit > 0));
 }
 

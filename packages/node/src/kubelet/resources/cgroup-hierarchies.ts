@@ -36,7 +36,17 @@ export type Cgroups = {
   removeEmpty(path: string): Promise<void>;
 };
 
-const knownControllers = new Set(['blkio', 'cpu', 'cpuacct', 'cpuset', 'devices', 'freezer', 'hugetlb', 'memory', 'pids']);
+const knownControllers = new Set([
+  'blkio',
+  'cpu',
+  'cpuacct',
+  'cpuset',
+  'devices',
+  'freezer',
+  'hugetlb',
+  'memory',
+  'pids',
+]);
 
 /** Finds the hierarchies in the mount table `/proc/self/mountinfo`. */
 export function hierarchiesOf(mountInfo: string): CgroupHierarchies {

@@ -110,7 +110,10 @@ export function nodeCgroupLimits(capacity: ResourceList, reserved: readonly Reso
     const total = capacity[name];
     if (total === undefined) return undefined;
     const taken = reserved.map((each) => each[name]).filter((each) => each !== undefined);
-    return Math.max(0, taken.reduce((left, each) => left - value(parseQuantity(each)), value(parseQuantity(total))));
+    return Math.max(
+      0,
+      taken.reduce((left, each) => left - value(parseQuantity(each)), value(parseQuantity(total))),
+    );
   };
   const cpu = amountOf('cpu', milliValue);
   const memoryBytes = amountOf('memory', quantityValue);

@@ -66,10 +66,7 @@ const podsMessage = 'Updated Node Allocatable limit across pods';
 const enforcementRetryMs = 60_000;
 
 /** Returns the cgroups of a node. */
-export function createPodCgroups(
-  { cgroups, clock, log }: PodCgroupContext,
-  settings: PodCgroupSettings,
-): PodCgroups {
+export function createPodCgroups({ cgroups, clock, log }: PodCgroupContext, settings: PodCgroupSettings): PodCgroups {
   const { place, enforced } = settings;
   const all = cgroupPath(place, ['kubepods']);
   const burstable = tierPath(place, 'Burstable');
@@ -108,10 +105,7 @@ export function createPodCgroups(
   }
 
   const allPodsLimits = () =>
-    nodeCgroupLimits(
-      settings.capacity,
-      enforced.has('pods') ? [settings.kubeReserved, settings.systemReserved] : [],
-    );
+    nodeCgroupLimits(settings.capacity, enforced.has('pods') ? [settings.kubeReserved, settings.systemReserved] : []);
 
   return {
     async create() {
