@@ -90,7 +90,9 @@ describe('reference', () => {
   });
 
   test('every event reason of the reference is in the sources', () => {
-    const sources = globSync('packages/{manager,daemon,controlplane,network}/src/**/*.ts', { cwd: root }).map(read).join('\n');
+    const sources = globSync('packages/{manager,daemon,controlplane,network}/src/**/*.ts', { cwd: root })
+      .map(read)
+      .join('\n');
     const reasons = [...read('docs/reference/events.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, reason]) => reason!);
     assert.ok(reasons.length > 20);
     assert.deepEqual(

@@ -53,6 +53,7 @@ export async function startMachineNode(options: MachineNodeOptions, signal: Abor
     {
       ...rest,
       runtime,
+      hasPlugins: true,
       addresses: [address],
       capacity: await machineCapacity(rootDirectory, maxPods),
       info: machineInfo(),

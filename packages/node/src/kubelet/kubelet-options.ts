@@ -54,6 +54,8 @@ export type KubeletOptions = {
   readonly evictionMaxPodGraceSeconds?: number;
   /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
   readonly supplies?: () => Promise<Observations>;
+  /** Serves CSI drivers that register in the `plugins_registry` of the root directory. */
+  readonly hasPlugins?: boolean;
   /** Records Warning events only. Three Normal events per Pod are too many in very large clusters. */
   readonly quiet?: boolean;
   /** Metrics registry; by default a new one. */
