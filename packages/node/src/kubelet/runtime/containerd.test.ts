@@ -253,13 +253,19 @@ function testPods(): void {
     });
     try {
       await client.create(csiDriver, { metadata: { name: 'files.csi.example.com' }, spec: { attachRequired: false } });
+      const claim = { name: 'data', namespace: 'default' };
       const capacity = { storage: '1Gi' };
       const accessModes = ['ReadWriteOnce' as const];
       await client.create(persistentVolume, {
         metadata: { name: 'disk' },
-        spec: { capacity, accessModes, csi: { driver: 'files.csi.example.com', volumeHandle: 'v1', fsType: 'ext4' } },
+        spec: {
+          capacity,
+          accessModes,
+          // As the binder sets it: a node may read only volumes of its Pods.
+          claimRef: claim,
+          csi: { driver: 'files.csi.example.com', volumeHandle: 'v1', fsType: 'ext4' },
+        },
       });
-      const claim = { name: 'data', namespace: 'default' };
       await client.create(persistentVolumeClaim, {
         metadata: claim,
         spec: { accessModes, volumeName: 'disk', resources: { requests: capacity } },
