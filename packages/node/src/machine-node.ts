@@ -92,6 +92,7 @@ export async function startMachineNode(options: MachineNodeOptions, signal: Abor
     {
       ...rest,
       runtime,
+      hasPlugins: true,
       addresses: [address],
       capacity,
       info: machineInfo(),

@@ -57,6 +57,8 @@ export type KubeletOptions = {
   readonly supplies?: () => Promise<Observations>;
   /** Cgroups of the Pods; absent if the kubelet does not manage them, as on simulated nodes. */
   readonly cgroups?: PodCgroups;
+  /** Serves CSI drivers that register in the `plugins_registry` of the root directory. */
+  readonly hasPlugins?: boolean;
   /** Records Warning events only. Three Normal events per Pod are too many in very large clusters. */
   readonly quiet?: boolean;
   /** Metrics registry; by default a new one. */

@@ -14,13 +14,14 @@ import { createPodAdmission } from './admission/pod-admission.ts';
 import { createImageManager } from './containers/images.ts';
 import { nodeSecretsOf } from './containers/pull-secrets.ts';
 import { createUserNamespaces } from './containers/user-namespaces.ts';
+import { startCsiDrivers } from './csi/csi-drivers.ts';
 import { defaultThresholds } from './eviction/eviction.ts';
 import { startEviction } from './eviction/eviction-manager.ts';
 import { defaultImageGCPolicy, startImageGC } from './eviction/image-gc.ts';
 import { kubeletFeatureGates } from './feature-gates.ts';
 import { createKubeletMetrics } from './kubelet-metrics.ts';
 import { capacityOf, describeNode, type KubeletOptions, kubeletVersion, settingsOf } from './kubelet-options.ts';
-import { startNodeAgent } from './node/node-agent.ts';
+import { type NodeAgent, startNodeAgent } from './node/node-agent.ts';
 import type { NodeContext, RecordPodEvent } from './node/node-context.ts';
 import { terminatePods } from './node/shutdown.ts';
 import { createPodWorker, type PodWorker } from './pods/pod-worker.ts';
@@ -87,8 +88,29 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const capacity = capacityOf(description);
   const settings = settingsOf(options);
   recordNode('Normal', 'Starting', 'Starting kubelet.');
-  const agent = startNodeAgent(
-    { client, clock, random, log, runtime, sources, record: recordNode },
+  const tokens = createTokens(client, clock, random);
+  const csi = options.hasPlugins
+    ? startCsiDrivers(
+        {
+          client,
+          clock,
+          log,
+          files: runtime.files,
+          nodeName,
+          rootDirectory: settings.rootDirectory,
+          node: () => agent.node(),
+          token: tokens.get,
+          record,
+          registered: () => agent.registered,
+          onInUseChange: () => agent.refreshStatus(),
+          // The volumes of Pods that an earlier kubelet ran can be unmounted from now on.
+          onRegister: () => void (hasSynced && cleanUpOrphans().catch(onError)),
+        },
+        signal,
+      )
+    : undefined;
+  const agent: NodeAgent = startNodeAgent(
+    { client, clock, random, log, runtime, sources, record: recordNode, ...(csi ? { volumesInUse: csi.inUse } : {}) },
     description,
     signal,
   );
@@ -114,7 +136,8 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       nodeSecrets: () => nodeSecretsOf(runtime.files, settings.rootDirectory),
       ...(options.pullLimit ? { limit: options.pullLimit } : {}),
     }),
-    tokens: createTokens(client, clock, random),
+    tokens,
+    ...(csi ? { csi } : {}),
     statuses,
     allocations,
     metrics,
@@ -196,7 +219,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
 
   /** Removes what deleted Pods left behind: their workers no longer exist. */
   const cleanUpOrphans = () =>
-    removeOrphans({ runtime, settings, isKnown: (uid) => workers.get(uid) !== undefined }, signal);
+    removeOrphans({ runtime, settings, csi, isKnown: (uid) => workers.get(uid) !== undefined }, signal);
 
   const watchContainers = () =>
     watchRuntime(

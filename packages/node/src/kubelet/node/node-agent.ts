@@ -36,6 +36,8 @@ export type NodeAgent = {
   setEventsHealthy(isHealthy: boolean): void;
   /** Marks the node as shutting down. */
   setShuttingDown(): void;
+  /** Reports a changed status. */
+  refreshStatus(): void;
   /** Refreshes the list of images. */
   refreshImages(): void;
   /** Resolves once the Node is registered. */
@@ -50,6 +52,8 @@ export type AgentContext = {
   readonly log: Log;
   readonly runtime: NodeRuntime;
   readonly sources: Sources;
+  /** Returns the attachable volumes in use; undefined until they are known. */
+  readonly volumesInUse?: () => readonly string[] | undefined;
   readonly record: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 };
 
@@ -95,6 +99,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       handlers: health.handlers(),
       features: health.features(),
       pressures,
+      volumesInUse: context.volumesInUse?.(),
       faults: health.faults(),
       now: clock.now(),
     });
@@ -163,6 +168,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       health.setShuttingDown();
       updater.markChanged();
     },
+    refreshStatus: () => updater.markChanged(),
     refreshImages: images.refresh,
     registered,
   };

@@ -10,6 +10,7 @@ import type { Allocations, Rejection } from '../admission/allocations.ts';
 import type { ImageManager } from '../containers/images.ts';
 import type { NodeSettings } from '../containers/sandbox-config.ts';
 import type { UserNamespaces } from '../containers/user-namespaces.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { KubeletMetrics } from '../kubelet-metrics.ts';
 import type { Sources } from '../pods/sources.ts';
 import type { StatusWriter } from '../pods/status-writer.ts';
@@ -40,6 +41,8 @@ export type NodeContext = {
   readonly images: ImageManager;
   readonly tokens: Tokens;
   readonly userNamespaces: UserNamespaces;
+  /** Volumes of CSI drivers; absent on simulated nodes. */
+  readonly csi?: CsiVolumes;
   readonly statuses: StatusWriter;
   readonly allocations: Allocations;
   readonly metrics: KubeletMetrics;

@@ -23,6 +23,8 @@ export type NodeStatusInputs = {
   readonly features: RuntimeFeatures | undefined;
   /** Current node pressures. */
   readonly pressures: ReadonlySet<Pressure>;
+  /** Attachable volumes in use; undefined leaves the list as it is. */
+  readonly volumesInUse?: readonly string[] | undefined;
   /** Reasons why the node is not ready; empty if the node is ready. */
   readonly faults: readonly string[];
   readonly now: Instant;
@@ -88,8 +90,10 @@ const maxImages = 50;
 const maxNames = 5;
 
 /** Returns the new status of a node, based on its current status. */
-export function nodeStatusOf({ images: _, ...current }: NodeStatus, inputs: NodeStatusInputs): NodeStatus {
+export function nodeStatusOf(before: NodeStatus, inputs: NodeStatusInputs): NodeStatus {
+  const { images: _, volumesInUse: reportedVolumes = [], ...current } = before;
   const { hostname, addresses, now } = inputs;
+  const volumesInUse = [...(inputs.volumesInUse ?? reportedVolumes)];
   const capacity = { ...current.capacity, ...inputs.capacity };
   const values = nodeConditionValues(inputs);
   const kept = (current.conditions ?? []).filter(({ type }) => !values.some((value) => value.type === type));
@@ -104,6 +108,7 @@ export function nodeStatusOf({ images: _, ...current }: NodeStatus, inputs: Node
     conditions: [...kept, ...values.map((value) => conditionOf(value, current.conditions, now))],
     daemonEndpoints: { kubeletEndpoint: { Port: inputs.kubeletPort } },
     nodeInfo: inputs.info,
+    ...(volumesInUse.length > 0 ? { volumesInUse } : {}),
     // The API server drops empty lists, so an empty list would look like a change forever.
     ...(inputs.images.length === 0 ? {} : { images: imagesOf(inputs.images) }),
     ...(inputs.handlers.length === 0 ? {} : { runtimeHandlers: inputs.handlers.map(handlerOf) }),

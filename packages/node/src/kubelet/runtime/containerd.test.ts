@@ -6,9 +6,13 @@ import { after, before, describe, test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
 import type { Container } from '@kruise/api/core/container';
 import { namespace } from '@kruise/api/core/namespace';
+import { persistentVolume } from '@kruise/api/core/persistentvolume';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
+import { secret } from '@kruise/api/core/secret';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { csiDriver } from '@kruise/api/storage/csidriver';
 import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
 import { type Informer, startInformer } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
@@ -23,6 +27,7 @@ import { defaultLogLimits, rotateLogs } from '../eviction/log-rotation.ts';
 import { createKubelet, type Kubelet } from '../kubelet.ts';
 import { hasUnifiedCgroups } from '../node/machine.ts';
 import { parseRequestTarget } from '../server/request-target.ts';
+import { startCsiDriver } from '../testing/csi-driver.ts';
 
 onContainerd('Pods of real containers', (title) => describe(title, testPods));
 
@@ -72,6 +77,7 @@ function testPods(): void {
         runtime,
         nodeName: 'node-1',
         addresses: ['127.0.0.1'],
+        hasPlugins: true,
         settings: {
           hasUnifiedCgroups: hasUnifiedCgroups(),
           rootDirectory: join(containerd.directory, 'kubelet'),
@@ -191,6 +197,107 @@ function testPods(): void {
     await remove('parts');
     assert.deepEqual(await mountsBelow(directory), []);
     assert.equal(await runtime.files.stat(directory), undefined);
+  });
+
+  test('have volumes in memory of a limited size, which survive a restart of the kubelet', async () => {
+    const { client } = server;
+    const data = { password: Buffer.from('hush').toString('base64') };
+    await client.create(secret, { metadata: { name: 'login', namespace: 'default' }, data });
+    const directory = join(containerd.directory, 'kubelet');
+    const before = await mountsBelow(directory);
+    await run(
+      'memory',
+      {
+        ...shell('cat /login/password; echo; grep -E " /(login|fast|part) " /proc/mounts; sleep 1000'),
+        volumeMounts: [
+          { name: 'login', mountPath: '/login' },
+          { name: 'fast', mountPath: '/fast' },
+          { name: 'fast', mountPath: '/part', subPath: 'a/b' },
+        ],
+        readinessProbe: { exec: { command: ['cat', '/login/password'] }, periodSeconds: 1 },
+      },
+      isPodReady,
+      {
+        volumes: [
+          { name: 'login', secret: { secretName: 'login' } },
+          { name: 'fast', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
+        ],
+      },
+    );
+    const [first, ...table] = (await logOf('memory')).trim().split('\n');
+    assert.equal(first, 'hush');
+    const kinds = table.map((line) => /^\S+ (\S+) (\S+).*?(size=\w+|$)/.exec(line)?.slice(1).join(' '));
+    assert.match(kinds.find((line) => line?.startsWith('/login')) ?? '', /^\/login tmpfs/);
+    assert.match(kinds.find((line) => line?.startsWith('/fast')) ?? '', /^\/fast tmpfs size=1024k/);
+    assert.match(kinds.find((line) => line?.startsWith('/part')) ?? '', /^\/part tmpfs size=1024k/);
+    const during = await mountsBelow(directory);
+    assert.equal(during.length - before.length, 3);
+    running.abort();
+    await kubelet.stopped;
+    await startKubelet();
+    await until('memory', isPodReady);
+    assert.deepEqual(await mountsBelow(directory), during);
+    await remove('memory');
+    assert.deepEqual(await mountsBelow(directory), before);
+  });
+
+  test('have volumes of CSI drivers, which a restarted kubelet unmounts', async () => {
+    const { client } = server;
+    const directory = join(containerd.directory, 'kubelet');
+    const before = await mountsBelow(directory);
+    const driver = await startCsiDriver({
+      name: 'files.csi.example.com',
+      directory: join(containerd.directory, 'driver'),
+      registry: join(directory, 'plugins_registry'),
+      mounts: true,
+    });
+    try {
+      await client.create(csiDriver, { metadata: { name: 'files.csi.example.com' }, spec: { attachRequired: false } });
+      const claim = { name: 'data', namespace: 'default' };
+      const capacity = { storage: '1Gi' };
+      const accessModes = ['ReadWriteOnce' as const];
+      await client.create(persistentVolume, {
+        metadata: { name: 'disk' },
+        spec: {
+          capacity,
+          accessModes,
+          // As the binder sets it: a node may read only volumes of its Pods.
+          claimRef: claim,
+          csi: { driver: 'files.csi.example.com', volumeHandle: 'v1', fsType: 'ext4' },
+        },
+      });
+      await client.create(persistentVolumeClaim, {
+        metadata: claim,
+        spec: { accessModes, volumeName: 'disk', resources: { requests: capacity } },
+      });
+      const bound = { status: { phase: 'Bound', capacity } };
+      await client.patch(persistentVolumeClaim, claim, bound, { type: 'merge', subresource: 'status' });
+      await run(
+        'csi',
+        {
+          ...shell('echo kept > /data/file; ls -ld /data; sleep 1000'),
+          volumeMounts: [{ name: 'data', mountPath: '/data' }],
+          readinessProbe: { exec: { command: ['cat', '/data/file'] }, periodSeconds: 1 },
+        },
+        isPodReady,
+        {
+          securityContext: { fsGroup: 4321 },
+          volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+        },
+      );
+      assert.match(await logOf('csi'), /^drwxrws\S+ .* 4321 /);
+      assert.equal(Buffer.from(await runtime.files.readFile(`${driver.dataOf('v1')}/file`)).toString(), 'kept\n');
+      const during = await mountsBelow(directory);
+      assert.equal(during.length - before.length, 2);
+      running.abort();
+      await kubelet.stopped;
+      await startKubelet();
+      await remove('csi');
+      assert.deepEqual(await mountsBelow(directory), before);
+      assert.equal(Buffer.from(await runtime.files.readFile(`${driver.dataOf('v1')}/file`)).toString(), 'kept\n');
+    } finally {
+      await driver.close();
+    }
   });
 
   test('cannot mount the node’s files through symbolic links in their volumes', async () => {

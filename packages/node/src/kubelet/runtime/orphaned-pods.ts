@@ -1,6 +1,7 @@
 /** Cleanup of orphaned Pods: sandboxes and directories without a pod worker. */
 import type { NodeRuntime } from '../../cri/runtime.ts';
 import type { NodeSettings } from '../containers/sandbox-config.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { removePodDirectory } from '../volumes/pod-directory.ts';
 
 /** Grace period of orphaned containers, which is the minimum. */
@@ -10,18 +11,20 @@ const graceSeconds = 2;
 export type OrphanContext = {
   readonly runtime: NodeRuntime;
   readonly settings: NodeSettings;
+  /** Volumes of CSI drivers; absent on nodes without plugins. */
+  readonly csi?: CsiVolumes | undefined;
   /** Reports whether a Pod UID has a pod worker. */
   readonly isKnown: (uid: string) => boolean;
 };
 
 /** Kills and removes orphaned sandboxes, then removes the directories of orphaned Pods. */
 export async function removeOrphans(context: OrphanContext, signal: AbortSignal): Promise<void> {
-  const { runtime, settings, isKnown } = context;
+  const { runtime, settings, csi, isKnown } = context;
   const { items } = await runtime.listPodSandbox({}, { signal });
   const orphans = items.filter(({ metadata }) => !isKnown(metadata.uid));
   await Promise.all(orphans.map(({ id }) => removeSandbox(runtime, id, signal)));
   const { files } = runtime;
-  const removePod = (path: string) => removePodDirectory(files, path);
+  const removePod = (path: string) => removePodDirectory(files, path, csi);
   await removeDirectories(context, `${settings.rootDirectory}/pods`, (name) => name, removePod);
   await removeDirectories(
     context,
@@ -48,7 +51,11 @@ async function removeDirectories(
   remove: (path: string) => Promise<void>,
 ): Promise<void> {
   if (!(await runtime.files.stat(path))) return;
+  const failures: unknown[] = [];
   for (const name of await runtime.files.list(path)) {
-    if (!isKnown(uidOf(name))) await remove(`${path}/${name}`);
+    if (isKnown(uidOf(name))) continue;
+    // The driver of one Pod's volume may be missing: the others are removed nevertheless.
+    await remove(`${path}/${name}`).catch((error: unknown) => failures.push(error));
   }
+  if (failures.length > 0) throw new AggregateError(failures, `failed to remove orphaned directories of ${path}`);
 }

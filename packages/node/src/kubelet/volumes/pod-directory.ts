@@ -4,6 +4,7 @@
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { HostFiles } from '../../cri/runtime.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 
 /**
  * Mode of directories that only the kubelet and the runtime enter. Containers access their directories through mounts.
@@ -29,11 +30,12 @@ export function subPathsDirectory(pod: Pod, rootDirectory: string): string {
 }
 
 /**
- * Removes the directory of a Pod. SubPath mounts are unmounted first, so that their files are kept, then the volumes in
- * memory.
+ * Removes the directory of a Pod. SubPath mounts are unmounted first, so that their files are kept, then the volumes of
+ * drivers, then those in memory.
  */
-export async function removePodDirectory(files: HostFiles, directory: string): Promise<void> {
+export async function removePodDirectory(files: HostFiles, directory: string, csi?: CsiVolumes): Promise<void> {
   await files.unmountBelow(`${directory}/volume-subpaths`);
+  await csi?.release(directory);
   await files.unmountBelow(`${directory}/volumes`);
   await files.remove(directory);
 }

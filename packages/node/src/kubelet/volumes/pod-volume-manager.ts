@@ -4,13 +4,9 @@ import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { DownwardContext } from '../containers/downward-api.ts';
 import type { NodeContext } from '../node/node-context.ts';
 import { podDirectory, removePodDirectory } from './pod-directory.ts';
+import { PersistentVolumeClaimNotReadyError } from './volume-errors.ts';
 import { createVolumeRetry, unmountedMessage } from './volume-retry.ts';
-import {
-  createPodVolumes,
-  type MountedVolume,
-  PersistentVolumeClaimNotReadyError,
-  type PodVolumes,
-} from './volumes.ts';
+import { createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
 
 type MountedVolumes = ReadonlyMap<string, MountedVolume>;
 
@@ -49,6 +45,7 @@ export function createPodVolumeManager(node: NodeContext, uid: string): PodVolum
       random: node.random,
       sources: node.sources,
       rootDirectory: settings.rootDirectory,
+      csi: node.csi,
       allocatableMemory: () => {
         const { memory } = node.allocatable();
         return memory === undefined ? node.memoryCapacity() : quantityValue(parseQuantity(memory));
@@ -102,7 +99,7 @@ export function createPodVolumeManager(node: NodeContext, uid: string): PodVolum
     },
     async remove(pod) {
       if (volumes) await volumes.unmount(pod);
-      else await removePodDirectory(runtime.files, podDirectory(pod, settings.rootDirectory));
+      else await removePodDirectory(runtime.files, podDirectory(pod, settings.rootDirectory), node.csi);
       volumes = undefined;
     },
   };

@@ -10,7 +10,12 @@ import { type Instant, parseTime } from '@kruise/values/time';
 export type TokenRequest = { readonly audience: string; readonly expirationSeconds: number };
 
 /** A token with its refresh time. */
-export type Token = { readonly text: string; readonly refreshAt: Instant };
+export type Token = {
+  readonly text: string;
+  readonly refreshAt: Instant;
+  /** Time of expiry, as the API server has it. */
+  readonly expiresAt: string;
+};
 
 /** Tokens of a node's Pods. */
 export type Tokens = {
@@ -40,10 +45,11 @@ export function createTokens(client: Client, clock: Clock, random: Random): Toke
           boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
         },
       );
-      const lifetimeMs = parseTime(status?.expirationTimestamp ?? '') - requestedAt;
+      const expiresAt = status?.expirationTimestamp ?? '';
+      const lifetimeMs = parseTime(expiresAt) - requestedAt;
       // Jitter, so that nodes do not refresh all at once.
       const ageMs = Math.min(0.8 * lifetimeMs, maxAgeMs) - jitter(random, spreadMs, 1) + spreadMs;
-      const token = { text: status?.token ?? '', refreshAt: requestedAt + ageMs };
+      const token = { text: status?.token ?? '', refreshAt: requestedAt + ageMs, expiresAt };
       const tokens = byPod.get(uid) ?? new Map<string, Token>();
       tokens.set(`${audience}/${expirationSeconds}`, token);
       byPod.set(uid, tokens);

@@ -12,9 +12,11 @@ import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import type { FileStat, HostFiles } from '../../cri/runtime.ts';
 import type { DownwardContext } from '../containers/downward-api.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { Sources } from '../pods/sources.ts';
 import { podDirectory, privateMode, removePodDirectory } from './pod-directory.ts';
 import { type Content, contentOf, hasObjectContent, isSameContent } from './volume-content.ts';
+import { PersistentVolumeClaimNotReadyError } from './volume-errors.ts';
 import { setVolumeGroup } from './volume-ownership.ts';
 import { nestedMountsOf, writePayload } from './volume-payload.ts';
 
@@ -32,11 +34,6 @@ export class MountError extends Error {
   }
 }
 
-/** A PVC that has no volume to mount yet. That is not a failure: the kubelet waits for it without limit. */
-export class PersistentVolumeClaimNotReadyError extends Error {
-  override readonly name = 'ClaimNotReadyError';
-}
-
 /** Dependencies of volumes. */
 export type VolumeContext = {
   readonly files: HostFiles;
@@ -51,6 +48,8 @@ export type VolumeContext = {
   readonly rootDirectory: string;
   /** Returns the memory of the node that Pods may use. */
   readonly allocatableMemory: () => number;
+  /** Volumes of CSI drivers; absent on nodes without plugins. */
+  readonly csi?: CsiVolumes | undefined;
 };
 
 /** Volumes of a Pod. */
@@ -65,9 +64,11 @@ export type PodVolumes = {
 
 /** Creates the volumes of a Pod. */
 export function createPodVolumes(context: VolumeContext): PodVolumes {
-  const { files, clock, random, sources, token, rootDirectory, allocatableMemory } = context;
+  const { files, clock, random, sources, token, rootDirectory, allocatableMemory, csi } = context;
   const mounted = new Map<string, MountedVolume>();
   const contents = new Map<string, Content>();
+  /** Volumes whose driver is asked again on every sync: to refresh their contents, or to grow them. */
+  const driverVolumes = new Set<string>();
 
   async function mountOne(pod: Pod, volume: Volume, context: DownwardContext): Promise<MountedVolume> {
     const { namespace = '' } = pod.metadata;
@@ -92,16 +93,22 @@ export function createPodVolumes(context: VolumeContext): PodVolumes {
       // the next update.
       return known ?? { path, isReadOnly: true };
     }
-    if (known) return known;
+    if (known && !driverVolumes.has(volume.name)) return known;
+    if (volume.csi) {
+      if (!csi) throw new Error('no volume plugin matched');
+      driverVolumes.add(volume.name);
+      return csi.mountInline(pod, volume);
+    }
     if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
     if (volume.persistentVolumeClaim) {
       const { claimName, readOnly } = volume.persistentVolumeClaim;
-      return mountPersistentVolumeClaim(pod, await getPersistentVolumeClaim(namespace, claimName), readOnly ?? false);
+      const pvc = await getPersistentVolumeClaim(namespace, claimName);
+      return mountPersistentVolumeClaim(pod, volume, pvc, readOnly ?? false);
     }
     if (volume.ephemeral) {
       const pvc = await getPersistentVolumeClaim(namespace, `${pod.metadata.name}-${volume.name}`);
       checkOwner(pvc, pod);
-      return mountPersistentVolumeClaim(pod, pvc, false);
+      return mountPersistentVolumeClaim(pod, volume, pvc, false);
     }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
@@ -124,6 +131,7 @@ export function createPodVolumes(context: VolumeContext): PodVolumes {
 
   async function mountPersistentVolumeClaim(
     pod: Pod,
+    { name }: Volume,
     pvc: PersistentVolumeClaim,
     isReadOnly: boolean,
   ): Promise<MountedVolume> {
@@ -143,6 +151,10 @@ export function createPodVolumes(context: VolumeContext): PodVolumes {
         await setVolumeGroup(files, local.path, { group: fsGroup, isReadOnly, onlyOnMismatch });
       }
       return { path: local.path, isReadOnly };
+    }
+    if (found.spec?.csi && csi) {
+      driverVolumes.add(name);
+      return csi.mountPersistent(pod, { volume: found, claim: pvc, isReadOnly });
     }
     throw new Error(`no volume plugin matched`);
   }
@@ -189,7 +201,8 @@ export function createPodVolumes(context: VolumeContext): PodVolumes {
     async unmount(pod) {
       mounted.clear();
       contents.clear();
-      await removePodDirectory(files, podDirectory(pod, rootDirectory));
+      driverVolumes.clear();
+      await removePodDirectory(files, podDirectory(pod, rootDirectory), csi);
     },
   };
 }
