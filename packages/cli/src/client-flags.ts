@@ -5,6 +5,7 @@ import { tokenBucket } from '@kruise/client/rate-limiter';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
 import { StatusError } from '@kruise/machinery/status';
 import { after, type Clock } from '@kruise/values/clock';
+import { integerOf } from './component.ts';
 
 export type ClientFlags = {
   readonly v: string;
@@ -28,11 +29,6 @@ export function tunedClient(client: Client, flags: ClientFlags, { clock, log }: 
     transport = withRateLimit(transport, clock, { perSecond, burst: burst > 0 ? burst : defaultBurst });
   if (verbosity >= requestVerbosity) transport = withLogging(transport, clock, log);
   return transport === client.transport ? client : createClient(transport);
-}
-
-function integerOf(flag: string, text: string): number {
-  if (!/^-?\d{1,9}$/.test(text)) throw new Error(`${flag} must be a number, not ${text}`);
-  return Number(text);
 }
 
 /** Limits the rate of requests. Requests beyond the limit wait. */

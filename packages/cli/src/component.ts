@@ -117,6 +117,12 @@ function leaderElectionOf(options: ComponentOptions): LeaderElectionOptions | un
   };
 }
 
+/** Parses a flag that takes a whole number, which may be negative. */
+export function integerOf(flag: string, text: string): number {
+  if (!/^-?\d{1,9}$/.test(text)) throw new Error(`${flag} must be a number, not ${text}`);
+  return Number(text);
+}
+
 /** Parses a duration flag such as `1m30s` to seconds. */
 export function secondsOf(flag: string, text: string): number {
   try {

@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { openRemoteCommand } from '@kruise/client/streaming/remote-command';
 import { createSpdyConnection } from '@kruise/client/streaming/spdy';
 import { forbidden } from '@kruise/machinery/status';
+import { aborted } from '@kruise/values/aborted';
 import { systemClock } from '@kruise/values/system';
 import { WebSocket } from 'ws';
 import type { Attributes } from '../admission/admission.ts';
@@ -65,13 +66,6 @@ after(async () => {
   await server.close();
   await kubelet.close();
 });
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
 
 /** Starts a server with a reachable kubelet, an unreachable one, and Pods on both. */
 async function startServer() {

@@ -13,7 +13,7 @@ import { removeProxyRules, runKubeProxy } from '@kruise/network/proxy/kube-proxy
 import { localMachine } from '@kruise/network/proxy/machine';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import { systemClock, systemRandom } from '@kruise/values/system';
-import { isSet, readFileOf, secondsOf } from '../component.ts';
+import { integerOf, isSet, readFileOf, secondsOf } from '../component.ts';
 import { boundHeapGrowth } from '../heap-growth.ts';
 import { collectWhenIdle } from '../idle-collection.ts';
 import type { ProxyFlags } from '../proxy-flags.ts';
@@ -104,9 +104,4 @@ export function configurationOf(flags: ProxyFlags): ProxyConfiguration {
       udpStreamTimeoutMs: milliseconds('--conntrack-udp-timeout-stream', flags.conntrackUdpTimeoutStream),
     },
   });
-}
-
-function integerOf(flag: string, text: string): number {
-  if (!/^-?\d{1,9}$/.test(text)) throw new Error(`${flag} must be a number, not ${text}`);
-  return Number(text);
 }

@@ -84,6 +84,12 @@ export type InformerOptions = Omit<ReflectorOptions, 'onError'> & {
   readonly transform?: (object: KubernetesObject) => KubernetesObject;
 };
 
+/** Transforms an object before it is cached: managed fields are half of an object, and few readers need them. */
+export function withoutManagedFields<T extends KubernetesObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
 /**
  * Starts an informer that runs until the signal is aborted.
  *

@@ -48,6 +48,11 @@ export type Gauge = { set(value: number): void; increase(by?: number): void; dec
 /** A histogram counts observations in buckets. */
 export type Histogram = { observe(value: number): void };
 
+/** Returns `count` bounds of a histogram, each a multiple of the one before: `exponentialBounds(0.001, 2, 15)`. */
+export function exponentialBounds(first: number, factor: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first * factor ** index);
+}
+
 type Series = { write(lines: string[], name: string, labels: string): void };
 type Family = {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** Scheduler metrics, with the names that Kubernetes dashboards expect. */
-import type { MetricRegistry } from '@kruise/client/metrics';
+import { exponentialBounds, type MetricRegistry } from '@kruise/client/metrics';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
@@ -17,11 +17,6 @@ export type SchedulerMetrics = {
   watchQueue(queue: SchedulingQueue): void;
 };
 
-/** Returns exponential bucket bounds. */
-function bounds(first: number, factor: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => first * factor ** index);
-}
-
 export function createSchedulerMetrics(registry: MetricRegistry): SchedulerMetrics {
   const attempts = registry.counter(
     'scheduler_schedule_attempts_total',
@@ -32,25 +27,25 @@ export function createSchedulerMetrics(registry: MetricRegistry): SchedulerMetri
     'scheduler_scheduling_attempt_duration_seconds',
     'Latency of scheduling attempts in seconds (scheduling algorithm and binding).',
     ['result', 'profile'],
-    bounds(0.001, 2, 15),
+    exponentialBounds(0.001, 2, 15),
   );
   const algorithm = registry.histogram(
     'scheduler_scheduling_algorithm_duration_seconds',
     'Latency of the scheduling algorithm in seconds.',
     [],
-    bounds(0.001, 2, 15),
+    exponentialBounds(0.001, 2, 15),
   );
   const attemptsNeeded = registry.histogram(
     'scheduler_pod_scheduling_attempts',
     'Number of attempts until a Pod was scheduled.',
     [],
-    bounds(1, 2, 5),
+    exponentialBounds(1, 2, 5),
   );
   const waits = registry.histogram(
     'scheduler_pod_scheduling_sli_duration_seconds',
     'Time in seconds from when a Pod was first schedulable until it was scheduled.',
     ['attempts'],
-    bounds(0.01, 2, 20),
+    exponentialBounds(0.01, 2, 20),
   );
   const rejections = registry.gauge(
     'scheduler_unschedulable_pods',
@@ -62,7 +57,7 @@ export function createSchedulerMetrics(registry: MetricRegistry): SchedulerMetri
     'scheduler_preemption_victims',
     'Number of selected preemption victims per attempt.',
     [],
-    bounds(1, 2, 7),
+    exponentialBounds(1, 2, 7),
   );
   const pending = registry.gauge('scheduler_pending_pods', 'Number of pending Pods, by queue.', ['queue']);
 

@@ -10,6 +10,7 @@ import { type ControllerContext, type Runnable, watch } from '@kruise/client/con
 import { createSeriesRecorder } from '@kruise/client/event-series';
 import type { Informer } from '@kruise/client/informer';
 import { type RunOptions, runControllers } from '@kruise/client/manager';
+import { aborted } from '@kruise/values/aborted';
 import { createAttempts } from './attempt.ts';
 import { createCluster } from './cluster/cluster.ts';
 import { lookedUpKinds, lookupIn } from './cluster/lookup.ts';
@@ -66,10 +67,6 @@ function schedulerOf(options: SchedulerOptions): Runnable {
       await schedule(context, options, pods, signal);
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** Returns the extenders of a configuration, ignorable ones last. */

@@ -1,10 +1,10 @@
 /** Pod network of one node: keeps routes, masquerading and the CNI configuration up to date. */
 import { type Node, node } from '@kruise/api/core/node';
-import { createBackoff } from '@kruise/client/backoff';
 import type { Caches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { type Clock, every } from '@kruise/values/clock';
+import { createKernelSync } from '../host/kernel-sync.ts';
 import { readNftTable, removeNftTable, writeTransaction } from '../host/nft.ts';
 import type { CommandRunner } from '../host/run-command.ts';
 import {
@@ -59,7 +59,6 @@ const batchMs = 100;
 const notReadyMs = 100;
 /** Other programs may change routes, and other network plugins may be installed. */
 const defaultCheckPeriodMs = 30_000;
-const retries = { initialMs: 1000, maxMs: 30_000 };
 
 /** Reason why our configuration is not written, or `written`. */
 type Outcome = 'written' | 'disabled' | 'otherNetwork' | 'missingPlugins' | 'noPodCIDR' | 'notReady';
@@ -69,51 +68,31 @@ export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): 
   const { nodeName, caches, clock, log, run, files, routes = 'auto', vxlan = defaultVxlan } = options;
   const { isRouted = () => true, masquerade = true, writeConfiguration = true, isReady = () => true } = options;
   const nodes = caches.informer(node);
-  const backoff = createBackoff(retries);
   const measure = options.metrics && networkMetrics(options.metrics);
-  const stopped = Promise.withResolvers<void>();
   const masqueradeTable = createMasqueradeTable();
   let isMasqueradeAdopted = false;
   let hasSynced = false;
-  let isSyncing = false;
-  let isDirty = false;
-  let isScheduled = false;
   let lastReport = '';
 
-  function schedule(delayMs = batchMs): void {
-    isDirty = true;
-    if (isSyncing || isScheduled || signal.aborted || !nodes.hasSynced()) return;
-    isScheduled = true;
-    clock.setTimer(
-      delayMs,
-      () => {
-        isScheduled = false;
-        void sync();
+  const { request, stopped } = createKernelSync(
+    {
+      clock,
+      batchMs,
+      isReady: () => nodes.hasSynced(),
+      onError(error, retryMs) {
+        measure?.failures.increase();
+        masqueradeTable.nft.replaceAll();
+        log.error({ error, node: nodeName, retryMs }, 'failed to update the Pod network');
       },
-      signal,
-    );
-  }
-
-  async function sync(): Promise<void> {
-    isSyncing = true;
-    isDirty = false;
-    let retryMs: number | undefined;
-    try {
+    },
+    async () => {
       const outcome = await reconcile();
       measure?.report(outcome);
       hasSynced = outcome !== 'notReady' && outcome !== 'noPodCIDR';
-      if (outcome === 'notReady') retryMs = notReadyMs;
-    } catch (error) {
-      measure?.failures.increase();
-      masqueradeTable.nft.replaceAll();
-      backoff.next(nodeName, clock.now());
-      retryMs = backoff.remainingMs(nodeName, clock.now());
-      log.error({ error, node: nodeName, retryMs }, 'failed to update the Pod network');
-    }
-    isSyncing = false;
-    if (signal.aborted) stopped.resolve();
-    else if (isDirty || retryMs !== undefined) schedule(retryMs);
-  }
+      return outcome === 'notReady' ? notReadyMs : undefined;
+    },
+    signal,
+  );
 
   async function reconcile(): Promise<Outcome> {
     const other = findOtherNetwork(await files.readConfigurations());
@@ -205,14 +184,11 @@ export function runPodNetwork(options: PodNetworkOptions, signal: AbortSignal): 
   }
 
   nodes.handle(({ type, object, previous }) => {
-    if (type !== 'updated' || !previous || routeFacts(object) !== routeFacts(previous)) schedule();
+    if (type !== 'updated' || !previous || routeFacts(object) !== routeFacts(previous)) request();
   });
-  void nodes.synced.then(() => schedule(0));
-  every(clock, options.checkPeriodMs ?? defaultCheckPeriodMs, () => schedule(0), signal);
-  const stop = () => isSyncing || stopped.resolve();
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  return { hasSynced: () => hasSynced, stopped: stopped.promise };
+  void nodes.synced.then(() => request(0));
+  every(clock, options.checkPeriodMs ?? defaultCheckPeriodMs, () => request(0), signal);
+  return { hasSynced: () => hasSynced, stopped };
 }
 
 /** Removes the routes, the masquerading and the CNI configuration. Existing Pods lose their connection. */

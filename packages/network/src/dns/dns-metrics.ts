@@ -1,5 +1,5 @@
 /** Metrics under the names of CoreDNS, so that its dashboards and alerts work. */
-import type { Counter, Histogram, MetricRegistry } from '@kruise/client/metrics';
+import { type Counter, exponentialBounds, type Histogram, type MetricRegistry } from '@kruise/client/metrics';
 import type { Forwarder, ForwardObserver } from './forwarder.ts';
 import type { QueryObserver } from './handler.ts';
 import { recordType } from './message.ts';
@@ -17,7 +17,7 @@ export type DnsMetrics = {
 };
 
 /** From 0.25 ms to 8 s, doubling. */
-const timeBuckets = Array.from({ length: 16 }, (_, index) => 0.00025 * 2 ** index);
+const timeBuckets = exponentialBounds(0.00025, 2, 16);
 const sizeBuckets = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3];
 
 const codeNames = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];

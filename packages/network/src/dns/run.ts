@@ -4,10 +4,11 @@ import { type Service, service } from '@kruise/api/core/service';
 import { type EndpointSlice, endpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { Client } from '@kruise/client/client';
 import { type HttpReply, type HttpServer, metricsReply, notFound, serveHttp } from '@kruise/client/http-server';
-import { type Informer, startInformer } from '@kruise/client/informer';
+import { type Informer, startInformer, withoutManagedFields } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { KubernetesObject } from '@kruise/client/object-key';
+import { aborted } from '@kruise/values/aborted';
 import { after, type Clock, every } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { defaultReverseZones } from './answer.ts';
@@ -197,12 +198,6 @@ function startCaches({ client, clock, random, log }: DnsOptions, signal: AbortSi
   };
 }
 
-/** Managed fields are half of an object, and no name depends on them. */
-function withoutManagedFields(object: KubernetesObject): KubernetesObject {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
-}
-
 /** Applies the upstream servers when they have changed. A setting that cannot be read leaves the last one in force. */
 function createReloader(
   { readUpstreams, log }: DnsOptions,
@@ -294,11 +289,4 @@ function timed(
     observe(clock.elapsedMs() - startMs);
     return response;
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -3,12 +3,12 @@ import { namespace } from '@kruise/api/core/namespace';
 import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { type NetworkPolicy, networkPolicy } from '@kruise/api/networking/networkpolicy';
-import { createBackoff } from '@kruise/client/backoff';
 import type { Caches, Change } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { type Clock, every } from '@kruise/values/clock';
 import { parsePrefixes } from '../cni/route-plan.ts';
+import { createKernelSync } from '../host/kernel-sync.ts';
 import { readNftStructure, readNftTable, removeNftTable, writeTransaction } from '../host/nft.ts';
 import type { CommandRunner } from '../host/run-command.ts';
 import { compilePolicy, directions } from './compiled-policy.ts';
@@ -42,44 +42,34 @@ export const policyTableName = 'inet kruise-policy';
 /** Changes within this time are written in one transaction. */
 const batchMs = 20;
 const defaultCheckPeriodMs = 30_000;
-const retries = { initialMs: 1000, maxMs: 30_000 };
 
 /** Enforces NetworkPolicy until the signal is aborted. */
 export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: AbortSignal): NetworkPolicies {
   const { nodeName, caches, clock, log, run } = options;
   const table = createPolicyTable(policyTableName, nodeName);
   const measure = options.metrics && policyMetrics(options.metrics, table);
-  const backoff = createBackoff(retries);
   const policies = caches.informer(networkPolicy);
-  const stopped = Promise.withResolvers<void>();
   let hasSynced = false;
   let isAdopted = false;
   /** Pods, Namespaces and the Node are watched as soon as there is a policy: without one, no rule depends on them. */
   let watching: 'nothing' | 'starting' | 'all' = 'nothing';
-  let isSyncing = false;
-  let isDirty = false;
-  let isScheduled = false;
+  let isCheckDue = false;
 
-  function schedule(delayMs = batchMs): void {
-    isDirty = true;
-    if (isSyncing || isScheduled || signal.aborted || watching === 'starting' || !policies.hasSynced()) return;
-    isScheduled = true;
-    clock.setTimer(
-      delayMs,
-      () => {
-        isScheduled = false;
-        void sync();
+  const { request, stopped } = createKernelSync(
+    {
+      clock,
+      batchMs,
+      isReady: () => watching !== 'starting' && policies.hasSynced(),
+      onError(error, retryMs) {
+        measure?.failures.increase();
+        // The transaction changed nothing; what the kernel has is uncertain only if another program changed the table.
+        table.nft.replaceAll();
+        log.error({ error, node: nodeName, retryMs }, 'failed to write network policies');
       },
-      signal,
-    );
-  }
-
-  async function sync(): Promise<void> {
-    isSyncing = true;
-    isDirty = false;
-    let retryMs: number | undefined;
-    const startMs = clock.elapsedMs();
-    try {
+    },
+    async () => {
+      if (isCheckDue) await check();
+      const startMs = clock.elapsedMs();
       if (!isAdopted) await adopt();
       const transaction = table.nft.nextTransaction();
       if (transaction) {
@@ -87,18 +77,10 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
         await writeTransaction(run, transaction, () => measure?.seconds.observe((clock.elapsedMs() - startMs) / 1000));
       }
       hasSynced = true;
-    } catch (error) {
-      measure?.failures.increase();
-      // The transaction changed nothing; what the kernel has is uncertain only if another program changed the table.
-      table.nft.replaceAll();
-      backoff.next(nodeName, clock.now());
-      retryMs = backoff.remainingMs(nodeName, clock.now());
-      log.error({ error, node: nodeName, retryMs }, 'failed to write network policies');
-    }
-    isSyncing = false;
-    if (signal.aborted) stopped.resolve();
-    else if (isDirty || retryMs !== undefined) schedule(retryMs);
-  }
+      return undefined;
+    },
+    signal,
+  );
 
   /** Takes over the rules of an earlier process. */
   async function adopt(): Promise<void> {
@@ -113,25 +95,26 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
 
   /** Compares the kernel's table with what was written: another program may have flushed the ruleset. */
   async function check(): Promise<void> {
-    if (!hasSynced || isSyncing) return;
-    isSyncing = true;
+    isCheckDue = false;
     try {
       const listing = await readNftStructure(run, policyTableName);
       if (!table.nft.isIntact(listing)) throw new Error('the table was changed by another program');
     } catch (error) {
       log.warn({ error, node: nodeName }, 'network policies are missing in the kernel; writing them again');
       table.nft.replaceAll();
-      isDirty = true;
     }
-    isSyncing = false;
-    if (signal.aborted) stopped.resolve();
-    else if (isDirty) schedule(0);
+  }
+
+  function requestCheck(): void {
+    if (!hasSynced) return;
+    isCheckDue = true;
+    request(0);
   }
 
   function setPolicy({ type, object }: Change<NetworkPolicy>): void {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
     table.setPolicy(key, type === 'deleted' ? undefined : compilePolicy(object));
-    schedule();
+    request();
   }
 
   function onPolicy(change: Change<NetworkPolicy>): void {
@@ -148,36 +131,32 @@ export function runNetworkPolicies(options: NetworkPoliciesOptions, signal: Abor
     if (signal.aborted) return;
     namespaces.handle(({ type, object: { metadata } }) => {
       table.setNamespace(metadata.name ?? '', type === 'deleted' ? undefined : (metadata.labels ?? {}));
-      schedule();
+      request();
     });
     pods.handle(({ type, object }) => {
       const key = `${object.metadata.namespace}/${object.metadata.name}`;
       table.setPod(key, type === 'deleted' ? undefined : policyPodOf(object));
-      schedule();
+      request();
     });
     nodes.handle(({ object: { spec } }) => {
       const ranges = options.podCidrs ?? spec?.podCIDRs ?? (spec?.podCIDR ? [spec.podCIDR] : []);
       table.setPodCidrs(parsePrefixes(ranges));
-      schedule();
+      request();
     });
     watching = 'all';
     for (const object of policies.list()) setPolicy({ type: 'added', object, cause: 'initial' });
     log.info({ node: nodeName, pods: pods.size, policies: policies.size }, 'enforcing network policies');
-    schedule(0);
+    request(0);
   }
 
   policies.handle(onPolicy);
-  void policies.synced.then(() => schedule(0));
-  every(clock, options.checkPeriodMs ?? defaultCheckPeriodMs, () => void check(), signal);
-  const stop = () => isSyncing || stopped.resolve();
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  return { hasSynced: () => hasSynced, stopped: stopped.promise };
+  void policies.synced.then(() => request(0));
+  every(clock, options.checkPeriodMs ?? defaultCheckPeriodMs, requestCheck, signal);
+  return { hasSynced: () => hasSynced, stopped };
 }
 
 /** Removes the rules from the kernel. */
 export async function removeNetworkPolicies(run: CommandRunner): Promise<void> {
-  // Adding first makes the deletion idempotent.
   await removeNftTable(run, policyTableName);
 }
 

@@ -16,10 +16,10 @@ import {
   notFound,
   serveHttp,
 } from '@kruise/client/http-server';
-import { type InformerOptions, startInformer } from '@kruise/client/informer';
+import { type InformerOptions, startInformer, withoutManagedFields } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { MetricRegistry } from '@kruise/client/metrics';
-import type { KubernetesObject } from '@kruise/client/object-key';
+import { aborted } from '@kruise/values/aborted';
 import { after, type Clock } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import type { Random } from '@kruise/values/random';
@@ -409,24 +409,12 @@ async function findNode(get: () => Node | undefined, clock: Clock, signal: Abort
   return get();
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 function zoneOf({ zone }: NodeView) {
   return zone === undefined ? {} : { zone };
 }
 
 function sameNetwork(a: NodeView, b: NodeView): boolean {
   return a.zone === b.zone && a.addresses.join() === b.addresses.join() && a.podRanges.join() === b.podRanges.join();
-}
-
-function withoutManagedFields<T extends KubernetesObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }
 
 function countNoLocal(

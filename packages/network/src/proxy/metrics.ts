@@ -1,5 +1,5 @@
 /** Metrics of kube-proxy, with the names that Kubernetes dashboards expect. */
-import type { MetricRegistry } from '@kruise/client/metrics';
+import { exponentialBounds, type MetricRegistry } from '@kruise/client/metrics';
 import type { IPFamily } from '../service/service-port.ts';
 import type { ProxyMode } from './proxier.ts';
 
@@ -18,10 +18,6 @@ export type ProxyMetrics = {
   observeConntrack(family: IPFamily, deleted: number, tookMs: number): void;
 };
 
-function bounds(first: number, factor: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => first * factor ** index);
-}
-
 /** Bounds of the latency of programming: a quarter of a second to some minutes. */
 const programmingBounds = [
   0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 105, 150, 195, 240, 285, 300,
@@ -29,7 +25,7 @@ const programmingBounds = [
 
 export function createProxyMetrics(registry: MetricRegistry, mode: ProxyMode): ProxyMetrics {
   const family = ['ip_family'];
-  const seconds = bounds(0.001, 2, 15);
+  const seconds = exponentialBounds(0.001, 2, 15);
   const durations = registry.histogram(
     'kubeproxy_sync_proxy_rules_duration_seconds',
     'SyncProxyRules latency in seconds',
