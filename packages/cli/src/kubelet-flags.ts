@@ -34,6 +34,16 @@ export type KubeletFlags = {
   readonly evictionMaxPodGracePeriod: string;
   readonly kubeReserved?: string;
   readonly systemReserved?: string;
+  readonly kubeReservedCgroup?: string;
+  readonly systemReservedCgroup?: string;
+  readonly cgroupsPerQos: string;
+  readonly cgroupDriver: string;
+  readonly enforceNodeAllocatable: string;
+  readonly podMaxPids: string;
+  readonly cpuCfsQuota: string;
+  readonly cpuCfsQuotaPeriod: string;
+  readonly memorySwapBehavior: string;
+  readonly oomScoreAdj: string;
 };
 
 export function kubeletFlags(command: Command): Command {
@@ -51,7 +61,30 @@ export function kubeletFlags(command: Command): Command {
     )
     .option('--root-dir <dir>', 'directory for kubelet files such as volume mounts', '/var/lib/kubelet')
     .option('--pod-logs-dir <dir>', 'directory of the logs of Pods', '/var/log/pods')
-    .option('--cgroup-root <path>', 'parent of the cgroups of Pods; separates several kubelets of one machine')
+    .option(
+      '--cgroup-root <path>',
+      'root cgroup of the Pods, created if missing; separates several kubelets of one machine',
+    )
+    .option('--cgroups-per-qos [value]', 'create a cgroup for each QoS class and each Pod', 'true')
+    .option(
+      '--cgroup-driver <driver>',
+      'driver for cgroups, cgroupfs or systemd, if the container runtime does not report its own',
+      'cgroupfs',
+    )
+    .option(
+      '--enforce-node-allocatable <names>',
+      'levels of node allocatable to enforce, comma-separated: none, pods, system-reserved, kube-reserved',
+      'pods',
+    )
+    .option('--pod-max-pids <count>', 'maximum number of processes per Pod; -1 for no limit', '-1')
+    .option('--cpu-cfs-quota [value]', 'enforce CPU limits by CFS quota', 'true')
+    .option('--cpu-cfs-quota-period <duration>', 'CFS quota period, from 1ms to 1s', '100ms')
+    .option(
+      '--memory-swap-behavior <behavior>',
+      'swap of containers: NoSwap, or LimitedSwap for Burstable Pods under cgroup v2 (memorySwap.swapBehavior)',
+      'NoSwap',
+    )
+    .option('--oom-score-adj <value>', 'oom-score-adj of the kubelet process, from -1000 to 1000', '-999')
     .option('--cert-dir <dir>', 'directory of the TLS certificates (default: pki in --root-dir)')
     .option('--client-ca-file <file>', 'CA bundle that authenticates client certificates')
     .option('--address <address>', 'IP address of the kubelet API', '0.0.0.0')
@@ -74,6 +107,8 @@ export function kubeletFlags(command: Command): Command {
     .option('--registry-burst <count>', 'burst of image pulls beyond --registry-qps', '10')
     .option('--kube-reserved <amounts>', 'resources reserved for Kubernetes: cpu=200m,memory=500Mi')
     .option('--system-reserved <amounts>', 'resources reserved for the system: cpu=200m,memory=500Mi')
+    .option('--kube-reserved-cgroup <path>', 'existing cgroup that --enforce-node-allocatable=kube-reserved limits')
+    .option('--system-reserved-cgroup <path>', 'existing cgroup that --enforce-node-allocatable=system-reserved limits')
     .option(
       '--eviction-hard <thresholds>',
       'eviction thresholds without grace period: memory.available<100Mi,nodefs.available<10%',

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { serveHealth } from '@kruise/client/health';
-import { jsonLog } from '@kruise/client/log';
+import { jsonLog, type Log } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { clusterGates } from '@kruise/cluster/feature-gates';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
@@ -31,6 +31,7 @@ import type { KubeletFlags } from '../kubelet-flags.ts';
 import { loadOrCreate, pairStore, selfSignedCertificate } from '../machine/certificate-files.ts';
 import { connectAsNode } from '../machine/node-client.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
+import { integerOf, resourceSettings } from '../resource-flags.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
 
@@ -135,7 +136,9 @@ async function startKubelet(
   };
   if (endpoint !== 'simulated') {
     const logLimits = logLimitsOf(flags);
-    return startMachineNode({ ...rest, endpoint, address, maxPods, logLimits, settings }, signal);
+    const resources = resourceSettings(flags);
+    setOomScore(integerOf('--oom-score-adj', flags.oomScoreAdj), options.log);
+    return startMachineNode({ ...rest, endpoint, address, maxPods, logLimits, settings, resources }, signal);
   }
   const runtime: NodeRuntime = createSimulatedRuntime({
     clock: systemClock,
@@ -154,6 +157,15 @@ async function startKubelet(
     signal,
   );
   return { kubelet, runtime };
+}
+
+/** Makes the kernel kill containers before the kubelet when memory is short. */
+function setOomScore(score: number, log: Log | undefined): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', String(score));
+  } catch (error) {
+    log?.warn({ score, error }, 'failed to set the OOM score of the kubelet');
+  }
 }
 
 function logLimitsOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletFlags): LogLimits {

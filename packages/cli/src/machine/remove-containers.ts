@@ -1,9 +1,9 @@
 /** Removal of what a real node leaves on its machine: containers, mounts, cgroups and the bridge of the Pod network. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
-import { cgroupMounts, removeCgroup } from '@kruise/node/kubelet/node/pod-cgroups';
+import { cgroupPath } from '@kruise/node/kubelet/resources/cgroup-paths';
+import { machineCgroups } from '@kruise/node/kubelet/resources/machine-cgroups';
 import { systemClock } from '@kruise/values/system';
 import { restartContainerd } from './containerd.ts';
 import { machineNodeDirectory, podsOfNode, readRuntimeRecord, removeRuntimeRecord } from './directory.ts';
@@ -21,8 +21,9 @@ export async function removeContainers(data: string): Promise<number | undefined
   const removed = await removeSandboxes(record.endpoint, isOwned).finally(() => containerd?.stop());
   for (const path of [directory.path, directory.run]) unmountBelow(path);
   if (record.isOwn) rmSync(directory.run, { recursive: true, force: true });
-  const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
-  for (const mount of mounts) await removeCgroup(join(mount, directory.cgroupRoot));
+  for (const driver of ['CGROUPFS', 'SYSTEMD'] as const) {
+    await machineCgroups(systemClock).removeEmpty(cgroupPath({ driver, root: directory.cgroupRoot }, []));
+  }
   removePodNetwork(record.cniConfiguration);
   removeRuntimeRecord(data);
   return removed;

@@ -14,6 +14,7 @@ import { defaultThresholds, type Observations, systemReservation, type Threshold
 import type { KubeletGates } from './feature-gates.ts';
 import type { NodeDescription } from './node/node-description.ts';
 import type { Sources } from './pods/sources.ts';
+import type { PodCgroups } from './resources/pod-cgroups.ts';
 
 /** Options of a kubelet. */
 export type KubeletOptions = {
@@ -54,6 +55,8 @@ export type KubeletOptions = {
   readonly evictionMaxPodGraceSeconds?: number;
   /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
   readonly supplies?: () => Promise<Observations>;
+  /** Cgroups of the Pods; absent if the kubelet does not manage them, as on simulated nodes. */
+  readonly cgroups?: PodCgroups;
   /** Records Warning events only. Three Normal events per Pod are too many in very large clusters. */
   readonly quiet?: boolean;
   /** Metrics registry; by default a new one. */

@@ -134,6 +134,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     }),
     findRejectionFor: admission.findRejectionFor,
     syncAt: workers.syncAt,
+    ...(options.cgroups ? { cgroups: options.cgroups } : {}),
     ...(isEvented ? {} : { listings }),
     signal,
   };
@@ -243,6 +244,10 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([agent.registered, aborted]);
     if (signal.aborted) return;
+    if (options.cgroups) {
+      await options.cgroups.enforceAllocatable(recordNode, signal);
+      if (signal.aborted) return;
+    }
     await securePodsDirectory(runtime.files, settings.rootDirectory);
     const watchingRuntime = watchContainers();
     if (options.staticPodPath !== undefined) staticPods = watchStaticPods(options.staticPodPath);

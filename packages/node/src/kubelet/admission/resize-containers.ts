@@ -2,10 +2,10 @@
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { podLimits } from '@kruise/machinery/pod-resources';
-import { quantityValue } from '@kruise/values/quantity';
+import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { RuntimeService } from '../../cri/runtime.ts';
 import { findContainer } from '../containers/containers.ts';
-import { resizableResources } from '../containers/linux-resources.ts';
+import { type ContainerLimitSettings, resizableResources } from '../containers/linux-resources.ts';
 import type { RuntimeContainer } from '../runtime/runtime-pod.ts';
 import type { Allocations } from './allocations.ts';
 
@@ -13,6 +13,7 @@ import type { Allocations } from './allocations.ts';
 export type ResizeContext = {
   readonly runtime: Pick<RuntimeService, 'updateContainerResources' | 'podSandboxStats'>;
   readonly allocations: Pick<Allocations, 'actuate'>;
+  readonly settings: ContainerLimitSettings;
 };
 
 type Resized = { readonly container: Container; readonly target: RuntimeContainer };
@@ -22,7 +23,7 @@ type Resized = { readonly container: Container; readonly target: RuntimeContaine
  * unchanged.
  */
 export async function resizeContainers(
-  { runtime, allocations }: ResizeContext,
+  { runtime, allocations, settings }: ResizeContext,
   pod: Pod,
   targets: readonly RuntimeContainer[],
 ): Promise<void> {
@@ -37,14 +38,15 @@ export async function resizeContainers(
   }
   // Shrinks containers first, so that the growing ones find the freed memory.
   for (const { container, target } of resized.toSorted((a, b) => growth(a) - growth(b))) {
-    const linux = resizableResources(container.resources ?? undefined);
+    const linux = resizableResources(container.resources ?? undefined, settings);
     await runtime.updateContainerResources({ containerId: target.id, linux });
     allocations.actuate(pod.metadata.uid ?? '', container);
   }
 }
 
 function memoryOf({ resources }: Container): number | undefined {
-  return resizableResources(resources ?? undefined).memoryLimitInBytes;
+  const limit = resources?.limits?.memory;
+  return limit === undefined ? undefined : quantityValue(parseQuantity(limit)) || undefined;
 }
 
 function growth({ container, target }: Resized): number {

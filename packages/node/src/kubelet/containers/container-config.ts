@@ -66,10 +66,7 @@ export function containerConfigOf(inputs: ContainerInputs): ContainerConfig {
     stdinOnce: stdinOnce ?? false,
     tty: tty ?? false,
     linux: {
-      resources: linuxResourcesOf(pod, container, {
-        memoryCapacity: inputs.memoryCapacity,
-        hasUnifiedCgroups: inputs.settings.hasUnifiedCgroups,
-      }),
+      resources: linuxResourcesOf(pod, container, { ...inputs.settings, memoryCapacity: inputs.memoryCapacity }),
       securityContext: securityOf(inputs),
     },
   };

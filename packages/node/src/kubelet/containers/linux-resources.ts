@@ -7,10 +7,12 @@ import { podLimits, podRequests } from '@kruise/machinery/pod-resources';
 import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { LinuxContainerResources } from '../../cri/messages.ts';
 import { isCriticalPod } from '../admission/critical.ts';
+import { type CgroupDriver, podCgroupPath } from '../resources/cgroup-paths.ts';
+import { hugePageResourceOf } from '../resources/huge-pages.ts';
 import type { ActualResources } from '../runtime/runtime-pod.ts';
 
-/** CFS quota period. */
-const periodMicroseconds = 100_000;
+/** CFS quota period in microseconds. */
+export const defaultCpuPeriod = 100_000;
 const minShares = 2;
 const maxShares = 262_144;
 const minQuota = 1000;
@@ -21,40 +23,99 @@ export function sharesOf(milliCpu: number): number {
 }
 
 /** Converts CPU to a CFS quota; 0 means no quota. */
-export function quotaOf(milliCpu: number): number {
-  return milliCpu === 0 ? 0 : Math.max(minQuota, Math.floor((milliCpu * periodMicroseconds) / 1000));
+export function quotaOf(milliCpu: number, period: number = defaultCpuPeriod): number {
+  return milliCpu === 0 ? 0 : Math.max(minQuota, Math.floor((milliCpu * period) / 1000));
 }
 
 const milli = (quantity: string | undefined) => (quantity === undefined ? 0 : milliValue(parseQuantity(quantity)));
 const toNumber = (quantity: string | undefined) =>
   quantity === undefined ? 0 : quantityValue(parseQuantity(quantity));
 
+/** Settings of the node that limits of containers depend on. */
+export type ContainerLimitSettings = {
+  /** True if the kernel uses the unified cgroup hierarchy (cgroup v2). */
+  readonly hasUnifiedCgroups: boolean;
+  /** Use of swap; absent if the kernel does not account swap by cgroup. */
+  readonly swap?: SwapSettings;
+  /** Limits of CPU time; enforced with the default period if absent. */
+  readonly cpuQuota?: CpuQuotaSettings;
+  /** Sizes of the huge pages that the node can limit, such as `2MB`. */
+  readonly hugePageSizes?: readonly string[];
+};
+
+/** How containers may use swap. */
+export type SwapSettings = {
+  /** `LimitedSwap` lets containers of Burstable Pods use swap in proportion to their memory requests. */
+  readonly behavior: 'NoSwap' | 'LimitedSwap';
+  readonly capacityBytes: number;
+};
+
+/** Enforcement of CPU limits. */
+export type CpuQuotaSettings = { readonly isEnforced: boolean; readonly periodMicroseconds: number };
+
 /** Returns the cgroup resources of a container. */
 export function linuxResourcesOf(
   pod: Pod,
   container: Container,
-  { memoryCapacity, hasUnifiedCgroups }: { readonly memoryCapacity: number; readonly hasUnifiedCgroups: boolean },
+  settings: ContainerLimitSettings & { readonly memoryCapacity: number },
 ): LinuxContainerResources {
+  const { memoryCapacity, hasUnifiedCgroups, hugePageSizes } = settings;
+  const resizable = resizableResources(container.resources ?? undefined, settings);
+  const swapBytes = swapOf(pod, container, settings);
+  const unified = {
+    ...(hasUnifiedCgroups ? { 'memory.oom.group': '1' } : {}),
+    ...(swapBytes === undefined ? {} : { 'memory.swap.max': String(swapBytes) }),
+  };
   return {
-    ...resizableResources(container.resources ?? undefined),
+    ...resizable,
     oomScoreAdj: oomScoreOf(pod, container, memoryCapacity),
-    ...(hasUnifiedCgroups ? { unified: { 'memory.oom.group': '1' } } : {}),
+    ...(hasUnifiedCgroups ? { unified } : {}),
+    ...(hugePageSizes ? { hugepageLimits: hugePageLimitsOf(container, hugePageSizes) } : {}),
   };
 }
 
+function hugePageLimitsOf({ resources }: Container, sizes: readonly string[]) {
+  return sizes.map((pageSize) => ({
+    pageSize,
+    limit: toNumber(resources?.limits?.[hugePageResourceOf(pageSize)]),
+  }));
+}
+
+/** Returns how much swap a container may use under cgroup v2; undefined if swap is not limited. */
+export function swapOf(
+  pod: Pod,
+  { resources }: Container,
+  { swap, hasUnifiedCgroups, memoryCapacity }: ContainerLimitSettings & { readonly memoryCapacity: number },
+): number | undefined {
+  if (!swap || !hasUnifiedCgroups) return undefined;
+  const request = toNumber(resources?.requests?.memory);
+  const isExempt =
+    swap.behavior === 'NoSwap' ||
+    isCriticalPod(pod) ||
+    (pod.status?.qosClass ?? (pod.spec ? computeQosClass(pod.spec) : 'BestEffort')) !== 'Burstable' ||
+    request === toNumber(resources?.limits?.memory);
+  return isExempt ? 0 : Math.floor((request / memoryCapacity) * swap.capacityBytes);
+}
+
 /** Returns the resources that can be changed while the container runs. */
-export function resizableResources(resources: ResourceRequirements | undefined): LinuxContainerResources {
+export function resizableResources(
+  resources: ResourceRequirements | undefined,
+  { swap, hasUnifiedCgroups, cpuQuota }: ContainerLimitSettings,
+): LinuxContainerResources {
   const { requests, limits } = resources ?? {};
   const limit = milli(limits?.cpu);
   // The request defaults to the limit unless the request is explicitly zero.
   const request = requests?.cpu === undefined ? limit : milli(requests.cpu);
   const memory = toNumber(limits?.memory);
-  const quota = quotaOf(limit);
+  const cpuPeriod = cpuQuota?.periodMicroseconds ?? defaultCpuPeriod;
+  const quota = cpuQuota?.isEnforced === false ? 0 : quotaOf(limit, cpuPeriod);
   return {
-    cpuPeriod: periodMicroseconds,
+    cpuPeriod,
     ...(quota === 0 ? {} : { cpuQuota: quota }),
     cpuShares: sharesOf(request),
     ...(memory === 0 ? {} : { memoryLimitInBytes: memory }),
+    // Under cgroup v1 the limit of memory and swap together: no swap.
+    ...(memory === 0 || !swap || hasUnifiedCgroups ? {} : { memorySwapLimitInBytes: memory }),
   };
 }
 
@@ -100,23 +161,13 @@ export function podLinuxResources({ spec }: Pod): LinuxContainerResources {
   const quota = cpuLimit ? quotaOf(milliValue(cpuLimit)) : 0;
   return {
     cpuShares: sharesOf(cpu ? milliValue(cpu) : 0),
-    ...(quota === 0 ? {} : { cpuPeriod: periodMicroseconds, cpuQuota: quota }),
+    ...(quota === 0 ? {} : { cpuPeriod: defaultCpuPeriod, cpuQuota: quota }),
     ...(memory ? { memoryLimitInBytes: quantityValue(memory) } : {}),
   };
 }
 
 /** Returns the parent cgroup of a Pod, below the root that separates several kubelets of one machine. */
-export function cgroupParentOf(
-  { metadata, spec, status }: Pod,
-  driver: 'SYSTEMD' | 'CGROUPFS',
-  root: string = '',
-): string {
-  const qosClass = (status?.qosClass ?? (spec ? computeQosClass(spec) : 'BestEffort')).toLowerCase();
-  const uid = metadata.uid ?? '';
-  const tier = qosClass === 'guaranteed' ? [] : [qosClass];
-  const prefix = root.split('/').filter((each) => each !== '');
-  if (driver === 'CGROUPFS') return ['', ...prefix, 'kubepods', ...tier, `pod${uid}`].join('/');
-  // A dash in the name of a slice separates it from its parent.
-  const parts = [...prefix, 'kubepods', ...tier, `pod${uid}`].map((each) => each.replaceAll('-', '_'));
-  return `/${parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}.slice`).join('/')}`;
+export function cgroupParentOf({ metadata, spec, status }: Pod, driver: CgroupDriver, root: string = ''): string {
+  const qosClass = status?.qosClass ?? (spec ? computeQosClass(spec) : 'BestEffort');
+  return podCgroupPath({ driver, root }, qosClass, metadata.uid ?? '');
 }

@@ -13,15 +13,21 @@ import type {
   UserNamespace,
 } from '../../cri/messages.ts';
 import { isHostNetwork } from '../runtime/runtime-pod.ts';
-import { cgroupParentOf, podLinuxResources, quotaOf, sharesOf } from './linux-resources.ts';
+import {
+  type ContainerLimitSettings,
+  cgroupParentOf,
+  podLinuxResources,
+  quotaOf,
+  sharesOf,
+} from './linux-resources.ts';
 
 /** Node settings that affect sandboxes and containers. */
-export type NodeSettings = {
+export type NodeSettings = ContainerLimitSettings & {
   readonly cgroupDriver: 'SYSTEMD' | 'CGROUPFS';
-  /** True if the kernel uses the unified cgroup hierarchy (cgroup v2). */
-  readonly hasUnifiedCgroups: boolean;
   /** Parent of the cgroups of Pods; the root cgroup if absent. */
   readonly cgroupRoot?: string;
+  /** False if Pods have no cgroups of their own below those of the QoS classes. */
+  readonly cgroupsPerQos?: boolean;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** DNS configuration from the node's resolv.conf. */
@@ -64,7 +70,10 @@ export function sandboxConfigOf(
     labels: { ...metadata.labels, ...podLabels(pod) },
     annotations: metadata.annotations ?? {},
     linux: {
-      cgroupParent: cgroupParentOf(pod, settings.cgroupDriver, settings.cgroupRoot),
+      cgroupParent:
+        settings.cgroupsPerQos === false
+          ? (settings.cgroupRoot ?? '')
+          : cgroupParentOf(pod, settings.cgroupDriver, settings.cgroupRoot),
       securityContext: sandboxSecurityOf(pod, userNamespace),
       sysctls: Object.fromEntries(
         (spec?.securityContext?.sysctls ?? []).map((each) => [each.name.replaceAll('/', '.'), each.value]),

@@ -1,5 +1,5 @@
 /** Capacity, resource usage and system information of the machine that the kubelet runs on. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
 import type { NodeSystemInfo } from '@kruise/api/core/node';
@@ -15,7 +15,45 @@ export async function machineCapacity(rootDirectory: string, maxPods: number): P
     memory: `${Math.floor(totalmem() / 1024)}Ki`,
     'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
     pods: String(maxPods),
+    ...hugePageCapacity(),
   };
+}
+
+const hugePageDirectory = '/sys/kernel/mm/hugepages';
+
+/** Returns the huge pages of the machine by resource name. */
+function hugePageCapacity(): ResourceList {
+  if (!existsSync(hugePageDirectory)) return {};
+  return Object.fromEntries(
+    readdirSync(hugePageDirectory).map((name) => {
+      const kibibytes = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1]);
+      const pages = Number(readFileOrEmpty(`${hugePageDirectory}/${name}/nr_hugepages`));
+      return [`hugepages-${binaryOf(kibibytes)}`, binaryOf(pages * kibibytes)];
+    }),
+  );
+}
+
+/** Writes an amount in the largest unit that divides it. */
+function binaryOf(kibibytes: number): string {
+  if (kibibytes === 0) return '0';
+  const units = ['Ki', 'Mi', 'Gi', 'Ti'];
+  let [amount, unit] = [kibibytes, 0];
+  while (amount % 1024 === 0 && unit < units.length - 1) [amount, unit] = [amount / 1024, unit + 1];
+  return `${amount}${units[unit]}`;
+}
+
+/** Returns how many processes the machine can have. */
+export function machinePids(): number {
+  const limits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'].map((path) =>
+    Number(readFileOrEmpty(path)),
+  );
+  return Math.min(...limits.filter((limit) => limit > 0));
+}
+
+/** Returns the swap space of the machine in bytes. */
+export function machineSwap(): number {
+  const [, kibibytes = '0'] = /^SwapTotal:\s+(\d+) kB$/m.exec(readFileOrEmpty('/proc/meminfo')) ?? [];
+  return Number(kibibytes) * 1024;
 }
 
 /** Returns the machine's available resources. */

@@ -14,6 +14,7 @@ import type { KubeletMetrics } from '../kubelet-metrics.ts';
 import type { Sources } from '../pods/sources.ts';
 import type { StatusWriter } from '../pods/status-writer.ts';
 import type { ProbeMetrics } from '../probes/probe-metrics.ts';
+import type { PodCgroups } from '../resources/pod-cgroups.ts';
 import type { Relists } from '../runtime/relists.ts';
 import type { Tokens } from '../volumes/tokens.ts';
 
@@ -56,6 +57,8 @@ export type NodeContext = {
   readonly findRejectionFor: (pod: Pod) => Rejection | undefined;
   /** Schedules a sync of a Pod at a time. */
   readonly syncAt: (uid: string, at: Instant) => void;
+  /** Cgroups of the Pods; absent if the kubelet does not manage them. */
+  readonly cgroups?: PodCgroups;
   /** Relists that pod syncs wait for; absent if the kubelet watches runtime events. */
   readonly listings?: Relists;
   /** Aborted when the kubelet stops. Containers keep running. */

@@ -11,6 +11,7 @@ import { addressesOf, isHostNetwork } from '../runtime/runtime-pod.ts';
 import type { MountedVolume } from '../volumes/volumes.ts';
 import { isTerminalPhase } from './phase.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
+import { preparePodCgroup, settlePodCgroup } from './pod-cgroup.ts';
 import { allocatedPodOf, killContextOf, type PodContext, retryLater } from './pod-context.ts';
 import { expectSandbox, observePod, readRuntime } from './pod-observer.ts';
 import { deadlineMessage, deadlineOf } from './pod-status.ts';
@@ -35,6 +36,7 @@ export async function syncPod(context: PodContext, signal: AbortSignal): Promise
     node.syncAt(uid, node.clock.now() + networkRetryMs);
     return;
   }
+  if (node.cgroups && !(await preparePodCgroup(context, node.cgroups, signal))) return;
   const actions = decideActions({
     pod: allocatedPodOf(context),
     runtimePod: observer.runtimePod,
@@ -48,6 +50,7 @@ export async function syncPod(context: PodContext, signal: AbortSignal): Promise
   if (!mounted) return;
   signal.throwIfAborted();
   await applyActions(context, actions, mounted, signal);
+  if (node.cgroups) await settlePodCgroup(context, node.cgroups);
 }
 
 /** Reports whether the Pod cannot be in a terminal phase: all its containers restart, and it has no deadline. */

@@ -30,6 +30,7 @@ export async function syncTerminatingPod(context: PodContext, signal: AbortSigna
 /** Releases the volumes and other resources of a terminated Pod. */
 export async function syncTerminatedPod({ node, uid, pod, dispatch, volumes }: PodContext): Promise<void> {
   await volumes.remove(pod());
+  if (node.cgroups) await node.cgroups.remove(pod());
   node.sources.unwatchReferences(uid);
   node.tokens.remove(uid);
   dispatch({ type: 'resourcesReleased' });
