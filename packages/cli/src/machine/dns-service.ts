@@ -16,7 +16,8 @@ import { isNotFound } from '@kruise/machinery/status';
 import { dnsAccount, dnsRole, dnsRoleBinding } from '@kruise/network/dns/manifests';
 import { runDns } from '@kruise/network/dns/run';
 import { resolvConfServers } from '@kruise/network/dns/settings';
-import type { NodeService } from './node-services.ts';
+import { after } from '@kruise/values/clock';
+import type { NodeService, NodeServiceOptions } from './node-services.ts';
 
 export type DnsServiceClients = {
   /** Creates the objects of cluster DNS. */
@@ -29,6 +30,9 @@ const key = { namespace: 'kube-system', name: 'kube-dns' };
 const ownership = { fieldManager: 'kruise-dns', force: true };
 /** Preferred port; another one is used where it is taken. */
 const preferredPort = 10053;
+/** Time between two publications of the endpoint, and after one that failed. */
+const publishIntervalMs = 60_000;
+const retryMs = 1000;
 const settings = { ttlSeconds: 30, cacheSeconds: 30, staleSeconds: 0, reloadMs: 10_000, lameduckMs: 0 };
 
 /** Serves the names of the cluster, unless the Service `kube-dns` selects Pods: then those are cluster DNS. */
@@ -60,9 +64,7 @@ export function dnsService({ admin, dns }: DnsServiceClients): NodeService {
             return [{ domain: [], servers: resolvConfServers(await readResolvConf()) }];
           },
           onListening(ports) {
-            publishEndpoint(admin, { nodeName, address, port: ports.dns }).catch((error: unknown) =>
-              log.error({ error, node: nodeName }, 'failed to publish the endpoint of cluster DNS'),
-            );
+            void keepPublished(admin, { nodeName, address, port: ports.dns }, { clock, log }, signal);
           },
         },
         signal,
@@ -109,6 +111,25 @@ async function installObjects(client: Client, clusterIP: string): Promise<void> 
 }
 
 type DnsEndpoint = { readonly nodeName: string; readonly address: string; readonly port: number };
+
+/** Publishes the endpoint until the signal is aborted: again after a failure, and where another client has removed it. */
+async function keepPublished(
+  client: Client,
+  endpoint: DnsEndpoint,
+  { clock, log }: Pick<NodeServiceOptions, 'clock' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await publishEndpoint(client, endpoint);
+      await after(clock, publishIntervalMs, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error({ error, node: endpoint.nodeName }, 'failed to publish the endpoint of cluster DNS');
+      await after(clock, retryMs, signal);
+    }
+  }
+}
 
 /** Publishes the address of the server as the endpoint of the Service, which selects no Pods. */
 async function publishEndpoint(client: Client, { nodeName, address, port }: DnsEndpoint): Promise<void> {

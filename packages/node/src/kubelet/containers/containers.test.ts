@@ -31,7 +31,10 @@ test('the backoff doubles up to five minutes and resets after ten', () => {
 
 test('CPU is converted to shares and quota', () => {
   assert.deepEqual([0, 1, 100, 1000, 1_000_000].map(sharesOf), [2, 2, 102, 1024, 262_144]);
-  assert.deepEqual([0, 1, 10, 1500].map(quotaOf), [0, 1000, 1000, 150_000]);
+  assert.deepEqual(
+    [0, 1, 10, 1500].map((milli) => quotaOf(milli)),
+    [0, 1000, 1000, 150_000],
+  );
 });
 
 const capacity = 1000 * 2 ** 20;
