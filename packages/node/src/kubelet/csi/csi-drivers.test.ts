@@ -293,6 +293,22 @@ test('an error of the driver is reported, and the volume is released afterwards'
   assert.deepEqual(methods().slice(-2), ['NodeUnpublishVolume', 'NodeUnstageVolume']);
 });
 
+test('a block volume is rejected instead of mounted', async () => {
+  await createDriverObject({});
+  const request = { volume: volumeOf({ volumeMode: 'Block' }), claim: claimOf('1Gi'), isReadOnly: false };
+  await assert.rejects(volumes.mountPersistent(podOf('a'), request), /block volumes/);
+  assert.deepEqual(methods(), []);
+});
+
+test('an empty record of a volume, as a power cut may leave it, is passed over', async () => {
+  await createDriverObject({});
+  const directory = join(podPath('a'), 'volumes/kubernetes.io~csi/disk');
+  await files.makeDirectory(directory);
+  await writeFile(join(directory, 'vol_data.json'), '');
+  await volumes.release(podPath('a'));
+  assert.deepEqual(methods(), []);
+});
+
 test('a driver whose name is no name of a driver is rejected', async () => {
   await driver.close();
   driver = await startCsiDriver({

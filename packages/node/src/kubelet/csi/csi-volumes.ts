@@ -125,8 +125,12 @@ export function createCsiVolumes(context: CsiVolumesContext): CsiVolumes {
   async function readData(directory: string): Promise<VolumeData | undefined> {
     const path = `${directory}/${dataFile}`;
     if ((await files.stat(path))?.type !== 'file') return undefined;
-    // The cast is safe: only a kubelet writes in these directories, and renames a file only when it is complete.
-    return JSON.parse(Buffer.from(await files.readFile(path)).toString()) as VolumeData;
+    const text = Buffer.from(await files.readFile(path)).toString();
+    // Only a kubelet writes here, but a machine that lost its power may have left the file empty: the driver was not
+    // called then, because the file is written before.
+    if (text === '') return undefined;
+    // The cast is safe: a kubelet renames the file only when it is complete.
+    return JSON.parse(text) as VolumeData;
   }
 
   async function writeData(directory: string, data: VolumeData): Promise<void> {
@@ -200,8 +204,9 @@ export function createCsiVolumes(context: CsiVolumesContext): CsiVolumes {
     `${rootDirectory}/plugins/kubernetes.io/csi/${driverName}/${sha256(volumeHandle)}`;
 
   async function mountPersistent(pod: Pod, { volume, claim, isReadOnly }: PersistentMount): Promise<Mounted> {
-    const { csi, accessModes = [], mountOptions = [] } = volume.spec ?? {};
+    const { csi, accessModes = [], mountOptions = [], volumeMode } = volume.spec ?? {};
     if (!csi) throw new Error('no volume plugin matched');
+    if (volumeMode === 'Block') throw new Error('block volumes of CSI drivers are not supported');
     const { uid = '' } = pod.metadata;
     const pvName = volume.metadata.name ?? '';
     const driver = driverOf(csi.driver);
