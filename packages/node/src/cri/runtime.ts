@@ -397,6 +397,8 @@ export type MemoryMountOptions = {
   readonly mode: number;
   /** Maximum size of the contents; by default that of the kernel. */
   readonly sizeBytes?: number;
+  /** Size of the huge pages that the file system consists of, such as `2Mi`; normal pages if absent. */
+  readonly hugePages?: string;
 };
 
 export type WriteFileOptions = { readonly mode?: number; readonly uid?: number; readonly isNew?: boolean };

@@ -296,6 +296,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       probeMetrics: probeMetrics.registry,
       settings,
       machine: { ...capacity, supplies: options.supplies },
+      ...(csi ? { volumeStats: csi.statsOf } : {}),
     }),
     registered: agent.registered,
     flushStatuses: statuses.flush,

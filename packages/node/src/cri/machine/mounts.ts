@@ -23,14 +23,20 @@ export async function bindOpen(source: FileHandle, target: string): Promise<void
   await mount(source, target);
 }
 
-/** Mounts a tmpfs at a directory, which is created; does nothing if a file system is mounted there. */
-export async function mountMemory(path: string, { mode, sizeBytes }: MemoryMountOptions): Promise<void> {
+/** Mounts a tmpfs or hugetlbfs at a directory, which is created; does nothing if a file system is mounted there. */
+export async function mountMemory(path: string, { mode, sizeBytes, hugePages }: MemoryMountOptions): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o750 });
   const [here, above] = await Promise.all([lstat(path), lstat(dirname(path))]);
   if (!here.isDirectory()) throw new Error(`${path} is not a directory`);
   if (here.dev !== above.dev) return;
-  const options = [`mode=${mode.toString(8)}`, ...(sizeBytes === undefined ? [] : [`size=${Math.ceil(sizeBytes)}`])];
-  await promisify(execFile)('mount', ['--no-canonicalize', '-t', 'tmpfs', '-o', options.join(), 'tmpfs', path]);
+  const options = [
+    `mode=${mode.toString(8)}`,
+    ...(sizeBytes === undefined ? [] : [`size=${Math.ceil(sizeBytes)}`]),
+    // The kernel knows the units of Kubernetes without their i.
+    ...(hugePages === undefined ? [] : [`pagesize=${hugePages.replace(/i$/, '')}`]),
+  ];
+  const type = hugePages === undefined ? 'tmpfs' : 'hugetlbfs';
+  await promisify(execFile)('mount', ['--no-canonicalize', '-t', type, '-o', options.join(), type, path]);
 }
 
 /** Unmounts all mounts at a path or below it, the deepest first. */

@@ -10,10 +10,21 @@ import {
   type NodePublishVolumeRequestSchema,
   type NodeStageVolumeRequestSchema,
   NodeServiceCapability_RPC_Type as Rpc,
+  VolumeUsage_Unit as Unit,
 } from './generated/csi_pb.ts';
 
 /** Optional abilities of a driver on a node. */
 export type CsiCapability = 'stage' | 'stats' | 'expand' | 'singleNodeMultiWriter' | 'volumeMountGroup';
+
+/** Usage of a volume, as its driver reports it. */
+export type VolumeStats = {
+  readonly capacityBytes?: number;
+  readonly availableBytes?: number;
+  readonly usedBytes?: number;
+  readonly inodes?: number;
+  readonly inodesFree?: number;
+  readonly inodesUsed?: number;
+};
 
 /** Calls of a driver. All of them are idempotent. */
 export type CsiClient = {
@@ -25,6 +36,7 @@ export type CsiClient = {
   unpublish(volumeId: string, targetPath: string): Promise<void>;
   /** Grows the file system of a volume; returns its size afterwards. */
   expand(request: MessageInitShape<typeof NodeExpandVolumeRequestSchema>): Promise<number>;
+  stats(volumeId: string, volumePath: string, stagingTargetPath: string): Promise<VolumeStats>;
   close(): void;
 };
 
@@ -71,6 +83,24 @@ export function createCsiClient(clock: Clock, socketPath: string): CsiClient {
     async expand(request) {
       const { capacityBytes } = await channel.unary(methodOf(method.nodeExpandVolume), request, options);
       return Number(capacityBytes);
+    },
+    async stats(volumeId, volumePath, stagingTargetPath) {
+      const request = { volumeId, volumePath, stagingTargetPath };
+      const { usage } = await channel.unary(methodOf(method.nodeGetVolumeStats), request, options);
+      const bytes = usage.find(({ unit }) => unit === Unit.BYTES);
+      const inodes = usage.find(({ unit }) => unit === Unit.INODES);
+      return {
+        ...(bytes && {
+          capacityBytes: Number(bytes.total),
+          availableBytes: Number(bytes.available),
+          usedBytes: Number(bytes.used),
+        }),
+        ...(inodes && {
+          inodes: Number(inodes.total),
+          inodesFree: Number(inodes.available),
+          inodesUsed: Number(inodes.used),
+        }),
+      };
     },
     close: channel.close,
   };

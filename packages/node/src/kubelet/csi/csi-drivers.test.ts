@@ -293,6 +293,39 @@ test('an error of the driver is reported, and the volume is released afterwards'
   assert.deepEqual(methods().slice(-2), ['NodeUnpublishVolume', 'NodeUnstageVolume']);
 });
 
+test('the usage of a mounted volume is that of its driver', async () => {
+  await createDriverObject({});
+  const request = { volume: volumeOf(), claim: claimOf('1Gi'), isReadOnly: false };
+  const { path } = await volumes.mountPersistent(podOf('a'), request);
+  assert.deepEqual(await volumes.statsOf(path), {
+    capacityBytes: 1000,
+    availableBytes: 600,
+    usedBytes: 400,
+    inodes: 100,
+    inodesFree: 93,
+    inodesUsed: 7,
+  });
+  driver.fail('NodeGetVolumeStats', 'asleep');
+  assert.equal(await volumes.statsOf(path), undefined);
+  assert.equal(await volumes.statsOf('/srv/data'), undefined);
+});
+
+test('a block volume is rejected instead of mounted', async () => {
+  await createDriverObject({});
+  const request = { volume: volumeOf({ volumeMode: 'Block' }), claim: claimOf('1Gi'), isReadOnly: false };
+  await assert.rejects(volumes.mountPersistent(podOf('a'), request), /block volumes/);
+  assert.deepEqual(methods(), []);
+});
+
+test('an empty record of a volume, as a power cut may leave it, is passed over', async () => {
+  await createDriverObject({});
+  const directory = join(podPath('a'), 'volumes/kubernetes.io~csi/disk');
+  await files.makeDirectory(directory);
+  await writeFile(join(directory, 'vol_data.json'), '');
+  await volumes.release(podPath('a'));
+  assert.deepEqual(methods(), []);
+});
+
 test('a driver whose name is no name of a driver is rejected', async () => {
   await driver.close();
   driver = await startCsiDriver({

@@ -22,7 +22,7 @@ import { podDirectory, privateMode } from '../volumes/pod-directory.ts';
 import type { Token, TokenRequest } from '../volumes/tokens.ts';
 import { PersistentVolumeClaimNotReadyError } from '../volumes/volume-errors.ts';
 import { setVolumeGroup } from '../volumes/volume-ownership.ts';
-import type { CsiClient } from './csi-client.ts';
+import type { CsiClient, VolumeStats } from './csi-client.ts';
 import { VolumeCapability_AccessMode_Mode as Mode } from './generated/csi_pb.ts';
 import { accessModeOf, checkLifecycle, mountCapability, podInfoOf, shouldSetGroup } from './volume-capability.ts';
 
@@ -45,6 +45,8 @@ export type CsiVolumes = {
   mountPersistent(pod: Pod, mount: PersistentMount): Promise<Mounted>;
   /** Mounts a volume that is written out in the Pod and lives as long as the Pod. */
   mountInline(pod: Pod, volume: Volume): Promise<Mounted>;
+  /** Returns the usage of a mounted volume, given by its path; undefined if no driver can report it. */
+  statsOf(path: string): Promise<VolumeStats | undefined>;
   /** Unmounts all CSI volumes of a Pod, given by its directory. */
   release(directory: string): Promise<void>;
 };
@@ -125,8 +127,12 @@ export function createCsiVolumes(context: CsiVolumesContext): CsiVolumes {
   async function readData(directory: string): Promise<VolumeData | undefined> {
     const path = `${directory}/${dataFile}`;
     if ((await files.stat(path))?.type !== 'file') return undefined;
-    // The cast is safe: only a kubelet writes in these directories, and renames a file only when it is complete.
-    return JSON.parse(Buffer.from(await files.readFile(path)).toString()) as VolumeData;
+    const text = Buffer.from(await files.readFile(path)).toString();
+    // Only a kubelet writes here, but a machine that lost its power may have left the file empty: the driver was not
+    // called then, because the file is written before.
+    if (text === '') return undefined;
+    // The cast is safe: a kubelet renames the file only when it is complete.
+    return JSON.parse(text) as VolumeData;
   }
 
   async function writeData(directory: string, data: VolumeData): Promise<void> {
@@ -200,8 +206,9 @@ export function createCsiVolumes(context: CsiVolumesContext): CsiVolumes {
     `${rootDirectory}/plugins/kubernetes.io/csi/${driverName}/${sha256(volumeHandle)}`;
 
   async function mountPersistent(pod: Pod, { volume, claim, isReadOnly }: PersistentMount): Promise<Mounted> {
-    const { csi, accessModes = [], mountOptions = [] } = volume.spec ?? {};
+    const { csi, accessModes = [], mountOptions = [], volumeMode } = volume.spec ?? {};
     if (!csi) throw new Error('no volume plugin matched');
+    if (volumeMode === 'Block') throw new Error('block volumes of CSI drivers are not supported');
     const { uid = '' } = pod.metadata;
     const pvName = volume.metadata.name ?? '';
     const driver = driverOf(csi.driver);
@@ -420,8 +427,27 @@ export function createCsiVolumes(context: CsiVolumesContext): CsiVolumes {
     await files.remove(staging);
   }
 
+  async function statsOf(path: string): Promise<VolumeStats | undefined> {
+    const directory = path.slice(0, path.lastIndexOf('/'));
+    // Only volumes that this kubelet has mounted: other paths belong to other kinds of volumes.
+    const data = ready.has(directory) ? await readData(directory) : undefined;
+    const driver = data && context.driver(data.driverName);
+    if (!driver) return undefined;
+    try {
+      const capabilities = await driver.capabilities();
+      if (!capabilities.has('stats')) return undefined;
+      const isStaged = capabilities.has('stage') && data.volumeLifecycleMode === 'Persistent';
+      return await driver.stats(data.volumeHandle, path, isStaged ? `${stagingOf(data)}/globalmount` : '');
+    } catch (error) {
+      // One driver that does not answer must not hide the usage of everything else on the node.
+      if (error instanceof GrpcError) return undefined;
+      throw error;
+    }
+  }
+
   return {
     load,
+    statsOf,
     inUse: () => (isLoaded ? [...users.keys()].sort() : undefined),
     mountPersistent: explained(async (pod, mount: PersistentMount) => {
       await load();

@@ -205,7 +205,8 @@ function statuses({
   fails = {},
   unstarted = [],
   unready = [],
-}: Omit<Row, 'name' | 'expected'>) {
+  supportsRecursiveReadOnly = true,
+}: Omit<Row, 'name' | 'expected'> & { readonly supportsRecursiveReadOnly?: boolean }) {
   const { init, regular, ephemeral } = containerStatusesOf({
     pod: makePod(pod),
     runtimePod: has,
@@ -213,6 +214,7 @@ function statuses({
     failures: new Map(Object.entries(fails)),
     probes: { hasStarted: (name) => !unstarted.includes(name), isReady: (name) => !unready.includes(name) },
     runtimeName: 'test',
+    supportsRecursiveReadOnly,
     resourcesOf: () => ({}),
   });
   return [...init, ...regular, ...ephemeral];
@@ -265,4 +267,9 @@ test('a status reports volume mounts', () => {
     { name: 'b', mountPath: '/b', readOnly: true, recursiveReadOnly: 'Disabled' },
     { name: 'c', mountPath: '/c', readOnly: true, recursiveReadOnly: 'Enabled' },
   ]);
+  const [degraded] = statuses({
+    pod: { containers: [makeContainer('c', { volumeMounts })] },
+    supportsRecursiveReadOnly: false,
+  });
+  assert.equal(degraded?.volumeMounts?.[2]?.recursiveReadOnly, 'Disabled');
 });

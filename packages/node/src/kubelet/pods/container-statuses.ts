@@ -26,6 +26,8 @@ export type StatusInputs = {
   readonly probes: ProbeResults;
   /** Runtime name, the scheme of container IDs. */
   readonly runtimeName: string;
+  /** True if the runtime mounts recursively read-only where a container asks for it. */
+  readonly supportsRecursiveReadOnly: boolean;
   /** Returns the resources to report for a container; empty if resources are not reported. */
   readonly resourcesOf: (
     container: Container,
@@ -64,7 +66,7 @@ function statusOf(inputs: StatusInputs, podContainer: PodContainer): ContainerSt
   );
   const known = newest
     ? statusOfFound(inputs, container, newest, previous)
-    : statusOfMissing(inputs.pod, container, previous);
+    : statusOfMissing(inputs, container, previous);
   // If the runtime has two instances of a container, the older one becomes the last state.
   const status = older ? { ...known, lastState: stateOf(older, inputs.runtimeName, undefined) } : known;
   if (previous && isFinal(inputs.pod, role, previous) && isSameContainer(previous, status)) return previous;
@@ -86,7 +88,7 @@ function isSameContainer({ containerID }: ContainerStatus, other: ContainerStatu
 }
 
 function statusOfFound(
-  { runtimeName, resourcesOf }: StatusInputs,
+  { runtimeName, resourcesOf, supportsRecursiveReadOnly }: StatusInputs,
   container: Container,
   found: RuntimeContainer,
   previous: ContainerStatus | undefined,
@@ -103,7 +105,7 @@ function statusOfFound(
     image: found.image,
     imageID: found.imageRef,
     containerID: idOf(found, runtimeName),
-    ...mountsOf(container),
+    ...mountsOf(container, supportsRecursiveReadOnly),
     ...(user
       ? {
           user: {
@@ -119,7 +121,11 @@ function statusOfFound(
 }
 
 /** Returns the status of a container that the runtime does not have: not created yet, or lost. */
-function statusOfMissing(pod: Pod, container: Container, previous: ContainerStatus | undefined): ContainerStatus {
+function statusOfMissing(
+  { pod, supportsRecursiveReadOnly }: StatusInputs,
+  container: Container,
+  previous: ContainerStatus | undefined,
+): ContainerStatus {
   if (previous?.state?.terminated) return previous;
   const wasRunning = previous?.state?.running != null && previous.lastState?.terminated == null;
   const isDeleting = pod.metadata.deletionTimestamp != null;
@@ -133,7 +139,7 @@ function statusOfMissing(pod: Pod, container: Container, previous: ContainerStat
     restartCount: (previous?.restartCount ?? 0) + (wasRunning && !isDeleting ? 1 : 0),
     image: container.image ?? '',
     imageID: '',
-    ...mountsOf(container),
+    ...mountsOf(container, supportsRecursiveReadOnly),
   };
 }
 
@@ -221,15 +227,18 @@ function withProbes({ probes }: StatusInputs, role: ContainerRole, status: Conta
   return { ...status, started, ready };
 }
 
-function mountsOf({ volumeMounts }: Container): { readonly volumeMounts?: VolumeMountStatus[] } {
+/** Returns the mounts of a container. A mode that the runtime does not have is reported as disabled. */
+function mountsOf(
+  { volumeMounts }: Container,
+  supportsRecursion: boolean,
+): { readonly volumeMounts?: VolumeMountStatus[] } {
   if (!volumeMounts || volumeMounts.length === 0) return {};
+  const isRecursive = (mode: string | null | undefined) => supportsRecursion && (mode ?? 'Disabled') !== 'Disabled';
   return {
     volumeMounts: volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
       name,
       mountPath,
-      ...(readOnly
-        ? { readOnly, recursiveReadOnly: (recursiveReadOnly ?? 'Disabled') === 'Disabled' ? 'Disabled' : 'Enabled' }
-        : {}),
+      ...(readOnly ? { readOnly, recursiveReadOnly: isRecursive(recursiveReadOnly) ? 'Enabled' : 'Disabled' } : {}),
     })),
   };
 }

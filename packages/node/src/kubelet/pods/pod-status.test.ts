@@ -30,6 +30,7 @@ function statusFrom({
     failures: new Map(),
     probes: { hasStarted: () => true, isReady: () => true },
     runtimeName: 'test',
+    supportsRecursiveReadOnly: true,
     resourcesOf: () => ({}),
     resizeClaims: [],
     isEnding,

@@ -211,6 +211,7 @@ export function createPodWorker(node: NodeContext, initialPod: Pod): PodWorker {
       failures: starts.failures,
       probes: observer.probes,
       runtimeName: node.runtimeName(),
+      supportsRecursiveReadOnly: node.supportsRecursiveReadOnly(),
       resourcesOf: (container, running) => node.allocations.statusOf(uid, container, running),
       resizeClaims: resize.conditions,
       isEnding: hasTerminated(lifecycle),

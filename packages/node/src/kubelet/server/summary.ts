@@ -183,9 +183,19 @@ async function volumesOf(context: SummaryContext, worker: PodWorker) {
     const mounted = worker.volumes().get(volume.name);
     // The usage of a hostPath volume cannot be attributed to the Pod.
     if (!mounted || volume.hostPath) continue;
-    const { bytes, inodes } = await bytesBelow(context.view, mounted.path);
     const pvcName = persistentVolumeClaimOf(worker, volume);
     const reference = pvcName === undefined ? {} : { pvcRef: { name: pvcName, namespace } };
+    const reported = await context.view.volumeStats?.(mounted.path);
+    if (reported) {
+      // The space of a driver's volume is not the node's.
+      found.push({
+        shown: { time: context.time, ...reported, name: volume.name, ...reference },
+        isLocal: false,
+        bytes: 0,
+      });
+      continue;
+    }
+    const { bytes, inodes } = await bytesBelow(context.view, mounted.path);
     const shown = { ...filesystem(context, bytes, inodes), name: volume.name, ...reference };
     found.push({ shown, isLocal: pvcName === undefined, bytes });
   }

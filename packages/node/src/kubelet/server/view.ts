@@ -4,6 +4,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { NodeRuntime } from '../../cri/runtime.ts';
 import type { NodeSettings } from '../containers/sandbox-config.ts';
+import type { VolumeStats } from '../csi/csi-client.ts';
 import type { Observations } from '../eviction/eviction.ts';
 import type { PodWorker } from '../pods/pod-worker.ts';
 
@@ -22,6 +23,8 @@ export type KubeletView = {
   readonly probeMetrics: MetricRegistry;
   readonly settings: NodeSettings;
   readonly machine: Machine;
+  /** Returns the usage of a volume that its driver reports; undefined for others. */
+  readonly volumeStats?: (path: string) => Promise<VolumeStats | undefined>;
 };
 
 /** Capacity of the machine. */

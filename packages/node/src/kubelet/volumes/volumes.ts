@@ -14,6 +14,7 @@ import type { FileStat, HostFiles } from '../../cri/runtime.ts';
 import type { DownwardContext } from '../containers/downward-api.ts';
 import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { Sources } from '../pods/sources.ts';
+import { isHugePages, pageSizeOf } from './huge-pages.ts';
 import { podDirectory, privateMode, removePodDirectory } from './pod-directory.ts';
 import { type Content, contentOf, hasObjectContent, isSameContent } from './volume-content.ts';
 import { PersistentVolumeClaimNotReadyError } from './volume-errors.ts';
@@ -116,6 +117,8 @@ export function createPodVolumes(context: VolumeContext): PodVolumes {
       if (volume.emptyDir?.medium === 'Memory') {
         // Same mode as a tmpfs root: all users may create files and delete their own.
         await files.mountMemory(path, { mode: 0o1777, sizeBytes: memoryLimitOf(pod, volume.emptyDir) });
+      } else if (isHugePages(volume.emptyDir?.medium)) {
+        await files.mountMemory(path, { mode: 0o1777, hugePages: pageSizeOf(pod, volume.emptyDir?.medium ?? '') });
       } else await files.makeDirectory(path, { mode: 0o777 });
       if (fsGroup != null) await setVolumeGroup(files, path, { group: fsGroup, isReadOnly: false });
       return { path, isReadOnly: false };
