@@ -120,14 +120,15 @@ async function keepPublished(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
+    let delayMs = publishIntervalMs;
     try {
       await publishEndpoint(client, endpoint);
-      await after(clock, publishIntervalMs, signal);
     } catch (error) {
-      if (signal.aborted) return;
       log.error({ error, node: endpoint.nodeName }, 'failed to publish the endpoint of cluster DNS');
-      await after(clock, retryMs, signal);
+      delayMs = retryMs;
     }
+    // Rejects when the signal is aborted, which ends the loop.
+    await after(clock, delayMs, signal).catch(() => undefined);
   }
 }
 
