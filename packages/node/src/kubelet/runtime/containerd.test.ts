@@ -125,6 +125,8 @@ function testPods(): void {
   }
 
   async function remove(name: string): Promise<void> {
+    // A kubelet that was just started does not know its Pods at once.
+    while (!kubelet.find('default', name)) await new Promise((resolve) => setTimeout(resolve, 20));
     const worker = kubelet.find('default', name);
     const gone = new Promise<void>((resolve) => {
       pods.handle(({ type, object }) => {
