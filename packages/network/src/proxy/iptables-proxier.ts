@@ -10,8 +10,13 @@ import {
   iptablesStaticFragment,
   iptablesTables,
 } from '../service/iptables.ts';
-import { iptablesCleanup, iptablesTransaction, parseIptablesSave } from '../service/iptables-script.ts';
-import { createRuleset, emptyFragment, isEmpty } from '../service/ruleset.ts';
+import {
+  iptablesBatches,
+  iptablesCleanup,
+  iptablesTransaction,
+  parseIptablesSave,
+} from '../service/iptables-script.ts';
+import { createRuleset, emptyFragment, isEmpty, type RuleChanges } from '../service/ruleset.ts';
 import type { IPFamily, ServicePort } from '../service/service-port.ts';
 import type { Proxier } from './proxier.ts';
 
@@ -42,7 +47,14 @@ export function createIptablesProxier(
   let existing: ReadonlySet<string> = new Set();
   ruleset.replace(staticOwner, iptablesStaticFragment(options));
 
-  const restore = (input: string) => run(`${program}-restore`, ['--noflush', '-w', '5'], { input });
+  let usesNftables: boolean | undefined;
+
+  async function restore(changes: RuleChanges, dispatch: ReadonlySet<string>) {
+    // Legacy iptables replaces the whole table in each transaction, so that several take longer than one.
+    usesNftables ??= (await run(program, ['--version'])).includes('nf_tables');
+    const input = (usesNftables ? iptablesBatches : iptablesTransaction)(changes, dispatch);
+    await run(`${program}-restore`, ['--noflush', '-w', '5'], { input });
+  }
 
   async function syncFully() {
     const installed = parseIptablesSave(await run(`${program}-save`, []), family);
@@ -50,7 +62,7 @@ export function createIptablesProxier(
     const changes = ruleset.takeChanges();
     const isComplete = [...dispatchChains].every((name) => installed.dispatch.has(name));
     if (isEmpty(changes) && isComplete) return false;
-    await restore(iptablesTransaction(changes, installed.dispatch));
+    await restore(changes, installed.dispatch);
     ruleset.commit(changes);
     return true;
   }
@@ -58,7 +70,7 @@ export function createIptablesProxier(
   async function syncChanges() {
     const changes = ruleset.takeChanges();
     if (isEmpty(changes)) return false;
-    await restore(iptablesTransaction(changes, existing));
+    await restore(changes, existing);
     ruleset.commit(changes);
     return true;
   }

@@ -13,6 +13,61 @@ export function iptablesTransaction(changes: RuleChanges, existing: ReadonlySet<
   return texts.filter((text) => text !== '').join('');
 }
 
+/** Maximum number of chains, and of rules of a shared chain, in one transaction of `iptablesBatches`. */
+const batchSize = 500;
+
+const noChanges: RuleChanges = {
+  addedChains: [],
+  changedChains: [],
+  staleChains: [],
+  addedSets: [],
+  staleSets: [],
+  deletedEntries: [],
+  addedEntries: [],
+};
+
+/**
+ * Returns the input that makes the changes for iptables on nf_tables, which searches a list of all chains that a
+ * transaction names, for each line of its input. Many new chains are therefore written before, in several
+ * transactions. No rule refers to them yet, so packets see all changes of a table at once as well.
+ */
+export function iptablesBatches(changes: RuleChanges, existing: ReadonlySet<string>): string {
+  if (changes.addedChains.length <= batchSize) return iptablesTransaction(changes, existing);
+  // In the order of names, chains are found in memory in the order in which they are searched.
+  const chains = changes.addedChains.toSorted(
+    (a, b) => levelOf(a.name) - levelOf(b.name) || (a.name < b.name ? -1 : 1),
+  );
+  const texts = chunksOf(chains).map((addedChains) =>
+    iptablesTransaction({ ...noChanges, addedChains }, dispatchChains),
+  );
+  const isEarly = ({ container, key }: Entry) =>
+    dispatchChains.has(container) && !existing.has(container) && !isLast(key);
+  const early = Map.groupBy(changes.addedEntries.filter(isEarly), ({ container }) => container);
+  for (const [container, entries] of early) {
+    const [table = '', chain = ''] = container.split(' ');
+    texts.push(`*${table}\n:${chain} - [0:0]\nCOMMIT\n`);
+    for (const chunk of chunksOf(entries)) {
+      texts.push(`*${table}\n${chunk.map(({ value }) => `-A ${chain} ${value}`).join('\n')}\nCOMMIT\n`);
+    }
+  }
+  const addedEntries = changes.addedEntries.filter((entry) => !isEarly(entry));
+  const rest = { ...changes, addedChains: [], addedEntries };
+  return [...texts, iptablesTransaction(rest, new Set([...existing, ...early.keys()]))].join('');
+}
+
+/** A chain has jumps only to chains of lower levels. */
+const levels = [/ KUBE-SEP-/, / KUBE-SV[CL]-/, / KUBE-EXT-/, / KUBE-FW-/];
+
+function levelOf(name: string): number {
+  return levels.findIndex((pattern) => pattern.test(name));
+}
+
+function chunksOf<T>(all: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / batchSize) }, (_, index) =>
+    all.slice(index * batchSize, (index + 1) * batchSize),
+  );
+}
+
 function tableText(table: IptablesTable, changes: RuleChanges, existing: ReadonlySet<string>): string {
   const inTable = (name: string) => name.startsWith(`${table} `);
   const chainOf = (name: string) => name.slice(table.length + 1);

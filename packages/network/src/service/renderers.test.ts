@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { iptablesFragment, iptablesStaticFragment } from './iptables.ts';
-import { iptablesTransaction, parseIptablesSave } from './iptables-script.ts';
+import { iptablesBatches, iptablesTransaction, parseIptablesSave } from './iptables-script.ts';
 import { shortHash } from './names.ts';
 import { nftFragment, nftStaticFragment } from './nftables.ts';
 import { nftTransaction, parseNftTable } from './nftables-script.ts';
@@ -198,6 +198,40 @@ describe('iptables', () => {
     assert.match(nat, /^:KUBE-SVC-\S+ - \[0:0\]$/m);
     assert.match(nat, /^-X KUBE-SEP-\S+$/m);
     assert.doesNotMatch(nat, /KUBE-SERVICES/);
+  });
+
+  test('write many new chains in transactions of limited size, before a rule refers to them', () => {
+    const ruleset = createRuleset();
+    ruleset.replace('', iptablesStaticFragment(options));
+    for (let index = 0; index < 600; index++) {
+      const service = `shop/s${index}`;
+      const fields = { service, clusterIP: `10.97.${index >> 8}.${index & 255}`, nodePort: 30_000 + index };
+      ruleset.replace(service, iptablesFragment([servicePort(2, fields)], options));
+    }
+    const changes = ruleset.takeChanges();
+    const input = iptablesBatches(changes, new Set());
+    const linesOf = (text: string) => text.split('\n').filter((line) => /^[:-]/.test(line));
+    assert.deepEqual(linesOf(input).sort(), linesOf(iptablesTransaction(changes, new Set())).sort());
+
+    const builtIn = new Set(['INPUT', 'OUTPUT', 'FORWARD', 'PREROUTING', 'POSTROUTING']);
+    const transactions = input.split('COMMIT\n').filter((text) => text !== '');
+    const declared = new Set<string>();
+    const linked = new Set<string>();
+    for (const transaction of transactions) {
+      const [table = '', ...lines] = transaction.trimEnd().split('\n');
+      assert.ok(!linked.has(table), `${table} changes after packets reach it`);
+      const names = lines.flatMap((line) => /^:(\S+)/.exec(line)?.slice(1) ?? []);
+      assert.ok(names.length <= 500);
+      for (const name of names) declared.add(`${table} ${name}`);
+      for (const line of lines) {
+        const [, chain = ''] = /^-[AI] (\S+)/.exec(line) ?? [];
+        if (builtIn.has(chain)) linked.add(table);
+        const [, target] = / -j (KUBE-\S+)/.exec(line) ?? [];
+        if (target !== undefined) assert.ok(declared.has(`${table} ${target}`), line);
+      }
+    }
+    assert.deepEqual([...linked], ['*filter', '*nat']);
+    assert.ok(transactions.length > 5);
   });
 
   test('leave the rules of others alone', () => {
