@@ -79,6 +79,12 @@ if (hasRealNodes()) {
         () => kubectl.outcome(['get', 'serviceaccount', 'default']),
         (each) => each.code === 0,
       );
+      // An ImagePullJob pulls to the nodes that it finds, and without any it has completed.
+      await until(
+        'the NodeImage',
+        () => kubectl.outcome(['get', 'nodeimage', hostname().toLowerCase()]),
+        (each) => each.code === 0,
+      );
       await kubectl.apply(
         configuration,
         credentials,
