@@ -173,17 +173,17 @@ test('an invalid configuration fails at start with all faults', async (context) 
 });
 
 test('files of a Docker configuration are searched in the order of Kubernetes', () => {
-  const places = { ...machineDockerConfig('/work', { HOME: '/root' }), rootDirectory: '/var/lib/kubelet' };
+  const places = { ...machineDockerConfig('/run/kubelet', { HOME: '/var/home' }), rootDirectory: '/var/lib/kubelet' };
   assert.deepEqual(
     dockerConfigFiles(places).map(({ file }) => file),
     [
       '/var/lib/kubelet/config.json',
-      '/work/config.json',
-      '/root/.docker/config.json',
+      '/run/kubelet/config.json',
+      '/var/home/.docker/config.json',
       '/.docker/config.json',
       '/var/lib/kubelet/.dockercfg',
-      '/work/.dockercfg',
-      '/root/.dockercfg',
+      '/run/kubelet/.dockercfg',
+      '/var/home/.dockercfg',
       '/.dockercfg',
     ],
   );
