@@ -11,17 +11,15 @@ export type DaemonFlags = {
   readonly socketFile: string;
   readonly containerRuntimeEndpoint?: string;
   readonly maxWorkersForPullImage: string;
+  readonly pluginConfigFile: string;
+  readonly pluginBinDir: string;
   readonly featureGates: string;
 } & ClientFlags &
   ProfilerFlags;
 
-const noPlugins = 'credential provider plugins are not supported: use image pull Secrets';
-
 /** Flags that accept only the values that match the actual behaviour. */
 export const fixedDaemonFlags: readonly FixedFlag[] = [
   ...loggingFlags.filter(({ flags }) => /^--(also)?logtostderr /.test(flags)),
-  { flags: '--plugin-config-file <file>', accepted: [''], instead: noPlugins },
-  { flags: '--plugin-bin-dir <dir>', accepted: [''], instead: noPlugins },
 ];
 
 export function daemonFlags(command: Command): Command {
@@ -31,6 +29,12 @@ export function daemonFlags(command: Command): Command {
     .option('--socket-file <name>', 'runtime socket in /hostvarrun (default: well-known sockets)', '')
     .option('--container-runtime-endpoint <url>', 'CRI endpoint: unix:///run/containerd/containerd.sock')
     .option('--max-workers-for-pull-image <count>', 'maximum number of concurrent image pulls; -1 for no limit', '-1')
+    .option(
+      '--plugin-config-file <file>',
+      'configuration file of credential provider plugins; skipped if it does not exist',
+      '/kruise/CredentialProviderPlugin.yaml',
+    )
+    .option('--plugin-bin-dir <dir>', 'directory of credential provider plugin binaries', '/kruise/plugins')
     .option('--feature-gates <gates>', 'key=value pairs of feature gates: Name=true,Other=false', '');
   return addFixedFlags(clientFlags(command), fixedDaemonFlags);
 }

@@ -25,6 +25,8 @@ export type KubeletFlags = {
   readonly containerLogMaxFiles: string;
   readonly rotateServerCertificates?: boolean;
   readonly daemonKubeconfig?: string;
+  readonly imageCredentialProviderConfig?: string;
+  readonly imageCredentialProviderBinDir?: string;
   readonly featureGates: string;
   readonly registryQps: string;
   readonly registryBurst: string;
@@ -97,6 +99,8 @@ export function kubeletFlags(command: Command): Command {
     .option('--container-log-max-size <size>', 'size at which a container log file is rotated', '10Mi')
     .option('--container-log-max-files <count>', 'maximum number of log files per container, at least 2', '5')
     .option('--daemon-kubeconfig <file>', 'also run kruise-daemon, with this kubeconfig')
+    .option('--image-credential-provider-config <file>', 'configuration file of credential provider plugins')
+    .option('--image-credential-provider-bin-dir <dir>', 'directory of credential provider plugin binaries')
     .option(
       '--feature-gates <gates>',
       'feature gates of the kubelet and kruise-daemon; EventedPLEG=false relists containers every second',

@@ -7,6 +7,7 @@ import type { Log } from '@kruise/client/log';
 import { startDaemon } from '@kruise/daemon/daemon';
 import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import type { NodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { systemClock, systemRandom } from '@kruise/values/system';
 
 export type NodeDaemonOptions = {
@@ -18,6 +19,8 @@ export type NodeDaemonOptions = {
   readonly log: Log;
   readonly metrics?: ControllerMetrics;
   readonly maxPulls?: number;
+  /** Registry credentials of the node. */
+  readonly nodeSecrets?: NodeSecrets;
   /** Wraps the API client, for example to limit its rate. */
   readonly tune?: (client: Client) => Client;
 };

@@ -11,6 +11,7 @@ import { runControllers } from '@kruise/client/manager';
 import type { Selection } from '@kruise/client/reflector';
 import type { FeatureGates } from '@kruise/manager/configuration/feature-gates';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import type { NodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { containerMetaController } from './container-meta/controller.ts';
@@ -34,6 +35,8 @@ export type DaemonOptions = {
   readonly nodeName?: string;
   /** Concurrency limit of image pulls on a node. Unlimited if omitted. */
   readonly maxPulls?: number;
+  /** Registry credentials of the node, tried after those of pull Secrets. None if omitted. */
+  readonly nodeSecrets?: NodeSecrets;
 };
 
 export type Daemon = {
@@ -65,6 +68,7 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
     nodes,
     selection: own('metadata.name'),
     maxPulls: options.maxPulls,
+    ...(options.nodeSecrets ? { nodeSecrets: options.nodeSecrets } : {}),
     recordFor: (host) => recorderFor('kruise-daemon-imagepuller', host).record,
   });
   const restarter = createRestarter({

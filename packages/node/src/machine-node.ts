@@ -11,6 +11,7 @@ import { createGrpcRuntime, requireRuntime } from './cri/grpc/grpc-runtime.ts';
 import type { NodeRuntime } from './cri/runtime.ts';
 import { type CpuQuotaSettings, defaultCpuPeriod, type SwapSettings } from './kubelet/containers/linux-resources.ts';
 import type { NodeSettings } from './kubelet/containers/sandbox-config.ts';
+import { machineDockerConfig } from './kubelet/credentials/docker-config.ts';
 import { type LogLimits, startLogRotation } from './kubelet/eviction/log-rotation.ts';
 import { createKubelet, type Kubelet } from './kubelet/kubelet.ts';
 import type { KubeletOptions } from './kubelet/kubelet-options.ts';
@@ -92,6 +93,7 @@ export async function startMachineNode(options: MachineNodeOptions, signal: Abor
     {
       ...rest,
       runtime,
+      dockerConfig: machineDockerConfig(process.cwd(), process.env),
       hasPlugins: true,
       addresses: [address],
       capacity,

@@ -6,10 +6,13 @@ import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { findSockets, usableRuntimes } from '@kruise/daemon/runtimes';
 import { featureGates, parseFeatureGates } from '@kruise/manager/configuration/feature-gates';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import { machineDockerConfig } from '@kruise/node/kubelet/credentials/docker-config';
+import { createNodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { systemClock } from '@kruise/values/system';
 import { tunedClient } from '../client-flags.ts';
 import type { DaemonFlags } from '../daemon-flags.ts';
 import { parseListenAddress } from '../listen-address.ts';
+import { optionalCredentialProviders } from '../machine/credential-providers.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
 import { serveProfiles } from '../profiler.ts';
 
@@ -33,6 +36,17 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
     log.warn({ error }, 'container runtime is not usable; skipping it'),
   );
 
+  const nodeSecrets = createNodeSecrets({
+    providers: await optionalCredentialProviders(
+      { configFile: flags.pluginConfigFile, binDirectory: flags.pluginBinDir },
+      { clock: systemClock, log, environment: process.env },
+      signal,
+    ),
+    // The first runtime pulls the images. Its files are those of this process.
+    files: runtimes[0]!.files,
+    dockerConfig: machineDockerConfig(process.cwd(), process.env),
+    log,
+  });
   const stopProfiles = await serveProfiles(flags, 'localhost:10222', log);
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
@@ -45,6 +59,7 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
       gates: featureGates(parseFeatureGates(flags.featureGates)),
       metrics: createControllerMetrics(metrics),
       maxPulls: Number(flags.maxWorkersForPullImage),
+      nodeSecrets,
       tune: (client) => tunedClient(client, flags, { clock: systemClock, log }),
     },
     signal,

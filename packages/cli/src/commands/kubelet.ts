@@ -7,6 +7,8 @@ import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { clusterGates } from '@kruise/cluster/feature-gates';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import { machineDockerConfig } from '@kruise/node/kubelet/credentials/docker-config';
+import { createNodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { defaultLogLimits, type LogLimits } from '@kruise/node/kubelet/eviction/log-rotation';
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
 import type { KubeletOptions } from '@kruise/node/kubelet/kubelet-options';
@@ -29,6 +31,7 @@ import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kr
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
 import { loadOrCreate, pairStore, selfSignedCertificate } from '../machine/certificate-files.ts';
+import { requiredCredentialProviders } from '../machine/credential-providers.ts';
 import { connectAsNode } from '../machine/node-client.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
 import { integerOf, resourceSettings } from '../resource-flags.ts';
@@ -47,6 +50,11 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   mkdirSync(certificates, { recursive: true, mode: 0o700 });
   const address = flags.nodeIp ?? machineAddress() ?? '127.0.0.1';
 
+  const providers = await requiredCredentialProviders(
+    flags,
+    { clock: systemClock, log, environment: process.env },
+    signal,
+  );
   const { client, close } = await connectAsNode({ ...flags, nodeName, certificates, log }, signal);
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
@@ -65,17 +73,28 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       gates: gates.kubelet,
       labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
       taints: parseTaints(flags.registerWithTaints ?? ''),
+      ...(providers ? { credentialProviders: providers } : {}),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
       ...limitsOf(flags),
     },
     signal,
   );
+  const isSimulated = flags.containerRuntimeEndpoint === 'simulated';
   const daemon = flags.daemonKubeconfig
     ? await startNodeDaemon(
         {
           kubeconfig: flags.daemonKubeconfig,
           nodeName,
           runtimes: [runtime],
+          nodeSecrets: createNodeSecrets({
+            providers,
+            files: runtime.files,
+            dockerConfig: {
+              ...(isSimulated ? {} : machineDockerConfig(process.cwd(), process.env)),
+              rootDirectory: flags.rootDir,
+            },
+            log,
+          }),
           log,
           gates: gates.kruise,
         },

@@ -10,6 +10,7 @@ import type { WorkQueue } from '@kruise/client/work-queue';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isConflict } from '@kruise/machinery/status';
+import type { NodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
 import { createSemaphore } from '@kruise/values/scheduling/semaphore';
 import type { Instant } from '@kruise/values/time';
@@ -23,6 +24,7 @@ export type ImagePullerOptions = {
   readonly nodes: DaemonNodes;
   readonly selection: Selection | undefined;
   readonly maxPulls: number | undefined;
+  readonly nodeSecrets?: NodeSecrets;
   /** Records events with a node as their source host. */
   readonly recordFor: (nodeName: string) => (event: NewEvent) => void;
 };
@@ -57,7 +59,8 @@ const hourMs = 3_600_000;
 /** An unchanged status is reported again after this time. */
 const reportIntervalMs = 12 * hourMs;
 
-export function createImagePuller({ nodes, selection, maxPulls, recordFor }: ImagePullerOptions): ImagePuller {
+export function createImagePuller(options: ImagePullerOptions): ImagePuller {
+  const { nodes, selection, maxPulls, nodeSecrets, recordFor } = options;
   const entries = new Map<string, Entry>();
   const watched = watch(nodeImage, () => [], selection ? { selection } : {});
   let queue: WorkQueue | undefined;
@@ -94,6 +97,7 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
         clock,
         withPermit: createSemaphore(maxPulls !== undefined && maxPulls > 0 ? maxPulls : Number.POSITIVE_INFINITY),
         secretsFor,
+        ...(nodeSecrets ? { nodeSecrets } : {}),
         // Changes of many workers are batched into one status update.
         onChange: () => ready.addAfter(name, reportDelaySeconds() * 1000),
         succeeded: (image, elapsedMs) => recordSuccess(record, informer.get(name), image, elapsedMs),

@@ -5,6 +5,7 @@ import { pullingImageByAnnotation } from '@kruise/api/kruise/well-known';
 import type { AuthConfig } from '@kruise/node/cri/messages';
 import type { ImageService } from '@kruise/node/cri/runtime';
 import { credentialsFor } from '@kruise/node/kubelet/containers/pull-secrets';
+import type { NodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { rpcTextOf } from '@kruise/node/kubelet/runtime/runtime-error';
 import type { Clock } from '@kruise/values/clock';
 import { findImage, referenceTo } from './presence.ts';
@@ -15,6 +16,8 @@ export type Pull = {
   /** Accepts an image that is already present. */
   readonly isPresentEnough: boolean;
   readonly secrets: readonly Secret[];
+  /** Credentials of the node, tried after those of Secrets. */
+  readonly nodeSecrets?: NodeSecrets | undefined;
   readonly sandboxConfig: SandboxConfig | undefined;
 };
 
@@ -67,7 +70,11 @@ async function pullWithAnyCredential(
       annotations: { ...annotations, [pullingImageByAnnotation]: 'kruise-daemon' },
     },
   };
-  const credentials = credentialsFor(reference, pull.secrets);
+  const credentials = [
+    ...credentialsFor(reference, pull.secrets),
+    ...credentialsFor(reference, (await pull.nodeSecrets?.(reference)) ?? []),
+  ];
+  signal.throwIfAborted();
   if (credentials.length === 0) {
     try {
       await images.pullImage(request, { signal });

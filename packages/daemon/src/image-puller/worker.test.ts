@@ -4,6 +4,7 @@ import type { Secret } from '@kruise/api/core/secret';
 import type { ImageTagSpec, ImageTagStatus } from '@kruise/api/kruise/nodeimage';
 import type { PullImageRequest } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import type { NodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { runWorker } from './worker.ts';
@@ -12,11 +13,12 @@ type Wanted = Partial<ImageTagSpec> & {
   readonly name?: string;
   readonly script?: { readonly [annotation: string]: string };
   readonly secrets?: readonly Secret[];
+  readonly nodeSecrets?: NodeSecrets;
   readonly stopAfterMs?: number;
 };
 
 /** Pulls a tag on a simulated node, and returns the reports, the events and the requests to the runtime. */
-async function pullTag({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...spec }: Wanted) {
+async function pullTag({ name = 'nginx', script = {}, secrets = [], nodeSecrets, stopAfterMs, ...spec }: Wanted) {
   const clock = virtualClock(0);
   const runtime = createSimulatedRuntime({ clock, random: seededRandom(1), images: ['busybox:1.36'] });
   const asked: PullImageRequest[] = [];
@@ -36,6 +38,7 @@ async function pullTag({ name = 'nginx', script = {}, secrets = [], stopAfterMs,
     {
       images,
       clock,
+      ...(nodeSecrets ? { nodeSecrets } : {}),
       withPermit: (work) => work(),
       report: (status) => reports.push(status),
       succeeded: (elapsedMs) => events.push(`succeeded after ${elapsedMs} ms`),
@@ -210,4 +213,35 @@ test('matching credentials are tried in order, and anonymous pulls are not', asy
     ],
   );
   assert.match(reports.at(-1)?.message ?? '', /^\[failed to pull .*, failed to pull .*\]$/);
+});
+
+test('credentials of the node are tried after those of Secrets', async () => {
+  const images: string[] = [];
+  const { asked } = await pullTag({
+    name: 'registry.private.com/app',
+    secrets: [dockerConfig({ 'registry.private.com': { username: 'secret', password: '1' } })],
+    async nodeSecrets(image) {
+      images.push(image);
+      return [dockerConfig({ 'registry.private.com/app': { username: 'node', password: '2' } })];
+    },
+    pullPolicy: { backoffLimit: 0 },
+  });
+  assert.deepEqual(images, ['registry.private.com/app:1.25']);
+  assert.deepEqual(
+    asked.map(({ auth }) => auth),
+    [
+      { username: 'secret', password: '1' },
+      { username: 'node', password: '2' },
+    ],
+  );
+});
+
+test('a pull without matching credentials of Secrets uses those of the node', async () => {
+  const { asked } = await pullTag({
+    nodeSecrets: async () => [dockerConfig({ 'docker.io': { username: 'node', password: '2' } })],
+  });
+  assert.deepEqual(
+    asked.map(({ auth }) => auth),
+    [{ username: 'node', password: '2' }],
+  );
 });

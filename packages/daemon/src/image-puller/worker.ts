@@ -3,6 +3,7 @@ import type { Secret } from '@kruise/api/core/secret';
 import type { SandboxConfig } from '@kruise/api/kruise/image-pull';
 import type { ImageTagSpec, ImageTagStatus } from '@kruise/api/kruise/nodeimage';
 import type { ImageService } from '@kruise/node/cri/runtime';
+import type { NodeSecrets } from '@kruise/node/kubelet/credentials/node-credentials';
 import { after, type Clock } from '@kruise/values/clock';
 import { formatTime } from '@kruise/values/time';
 import { findImage } from './presence.ts';
@@ -18,6 +19,8 @@ export type Task = {
 export type WorkerContext = {
   readonly images: ImageService;
   readonly clock: Clock;
+  /** Registry credentials of the node, tried after those of pull Secrets. */
+  readonly nodeSecrets?: NodeSecrets;
   /** Runs the work when the node's semaphore permits it. Work whose signal is aborted meanwhile does not start. */
   readonly withPermit: (work: () => Promise<void>, signal: AbortSignal) => Promise<void>;
   readonly report: (status: ImageTagStatus) => void;
@@ -67,7 +70,7 @@ async function run(context: WorkerContext, task: Task, signal: AbortSignal): Pro
 
 /** Retries the pull. Throws the last error. */
 async function pullWithRetries(
-  { images, clock }: WorkerContext,
+  { images, clock, nodeSecrets }: WorkerContext,
   { name, spec, secrets, sandboxConfig }: Task,
   startedAt: number,
   signal: AbortSignal,
@@ -77,7 +80,7 @@ async function pullWithRetries(
   const retries = backoffLimit == null || backoffLimit < 0 ? 3 : backoffLimit;
   const deadline = activeDeadlineSeconds == null ? Number.POSITIVE_INFINITY : startedAt + activeDeadlineSeconds * 1000;
   const isPresentEnough = spec.imagePullPolicy === 'IfNotPresent';
-  const pull = { name, tag: spec.tag, isPresentEnough, secrets, sandboxConfig };
+  const pull = { name, tag: spec.tag, isPresentEnough, secrets, nodeSecrets, sandboxConfig };
   for (let attempt = 0; ; attempt++) {
     const leftMs = deadline - clock.now();
     if (leftMs <= 0) throw new Error('pulling exceeds the activeDeadlineSeconds');

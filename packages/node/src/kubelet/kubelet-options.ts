@@ -10,6 +10,8 @@ import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantit
 import type { Random } from '@kruise/values/random';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import type { NodeSettings } from './containers/sandbox-config.ts';
+import type { CredentialProviders } from './credentials/credential-providers.ts';
+import type { DockerConfigPlaces } from './credentials/docker-config.ts';
 import { defaultThresholds, type Observations, systemReservation, type Threshold } from './eviction/eviction.ts';
 import type { KubeletGates } from './feature-gates.ts';
 import type { NodeDescription } from './node/node-description.ts';
@@ -45,6 +47,10 @@ export type KubeletOptions = {
   readonly gates?: KubeletGates;
   /** Rate limit of image pulls; unlimited if absent. */
   readonly pullLimit?: BucketOptions;
+  /** Plugins that provide registry credentials. */
+  readonly credentialProviders?: CredentialProviders;
+  /** Directories of a Docker configuration beside the root directory. */
+  readonly dockerConfig?: DockerConfigPlaces;
   /** Directory of static Pod manifests. */
   readonly staticPodPath?: string;
   /** Hard eviction thresholds. */

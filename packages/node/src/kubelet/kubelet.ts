@@ -12,8 +12,8 @@ import { createAllocations } from './admission/allocations.ts';
 import { isMirrorPod } from './admission/critical.ts';
 import { createPodAdmission } from './admission/pod-admission.ts';
 import { createImageManager } from './containers/images.ts';
-import { nodeSecretsOf } from './containers/pull-secrets.ts';
 import { createUserNamespaces } from './containers/user-namespaces.ts';
+import { createNodeSecrets } from './credentials/node-credentials.ts';
 import { startCsiDrivers } from './csi/csi-drivers.ts';
 import { defaultThresholds } from './eviction/eviction.ts';
 import { startEviction } from './eviction/eviction-manager.ts';
@@ -133,7 +133,12 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     sources,
     images: createImageManager(runtime, clock, {
       onChange: agent.refreshImages,
-      nodeSecrets: () => nodeSecretsOf(runtime.files, settings.rootDirectory),
+      nodeSecrets: createNodeSecrets({
+        providers: options.credentialProviders,
+        files: runtime.files,
+        dockerConfig: { ...options.dockerConfig, rootDirectory: settings.rootDirectory },
+        log,
+      }),
       ...(options.pullLimit ? { limit: options.pullLimit } : {}),
     }),
     tokens,

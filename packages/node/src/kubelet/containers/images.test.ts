@@ -72,6 +72,17 @@ test('all errors are reported if no credentials are accepted', async () => {
   });
 });
 
+test('a slow credential provider delays no pull of another image', async () => {
+  const slow = Promise.withResolvers<ReturnType<typeof config>[]>();
+  const node = nodeWith({ nodeSecrets: async (image) => (image.startsWith('registry') ? slow.promise : []) });
+  const waiting = node.ensure('registry.example.com/app:1');
+  await node.ensure('a:1');
+  assert.deepEqual(node.tried, [undefined]);
+  slow.resolve([config('node')]);
+  await waiting;
+  assert.deepEqual(node.tried, [undefined, 'node']);
+});
+
 test('image pulls are rate-limited', async () => {
   const node = nodeWith({ limit: { perSecond: 5, burst: 2 } });
   await node.ensure('a:1');

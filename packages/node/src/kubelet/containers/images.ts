@@ -8,6 +8,7 @@ import type { Clock } from '@kruise/values/clock';
 import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
 import type { AuthConfig, Image, PodSandboxConfig } from '../../cri/messages.ts';
 import type { ImageService } from '../../cri/runtime.ts';
+import type { NodeSecrets } from '../credentials/node-credentials.ts';
 import { rpcTextOf } from '../runtime/runtime-error.ts';
 import type { BackOff } from './back-off.ts';
 import { credentialsFor } from './pull-secrets.ts';
@@ -50,7 +51,7 @@ export type ImageOptions = {
   /** Called after an image was pulled. */
   readonly onChange: () => void;
   /** Registry credentials of the node, tried after those of the Pod. */
-  readonly nodeSecrets: () => Promise<readonly Secret[]>;
+  readonly nodeSecrets: NodeSecrets;
   /** Rate limit of image pulls; unlimited if absent. */
   readonly limit?: BucketOptions;
 };
@@ -85,11 +86,13 @@ export function createImageManager(service: ImageService, clock: Clock, options:
     const queuedAt = clock.now();
     let startedAt = queuedAt;
     try {
+      // Before its turn: a slow credential provider delays no other pull.
+      const all = await credentials(spec.image, context);
       const ref = await serialize(async () => {
         startedAt = clock.now();
         signal.throwIfAborted();
         if (bucket && !bucket.tryTake()) throw new Error('pull QPS exceeded');
-        return pullWithCredentials(spec, await credentials(spec.image, context), context);
+        return pullWithCredentials(spec, all, context);
       });
       const { image } = await service.imageStatus({ image: { image: ref } });
       const pullDuration = durationText(clock.now() - startedAt);
@@ -114,7 +117,7 @@ export function createImageManager(service: ImageService, clock: Clock, options:
 
   /** The Pod's credentials come before the node's. */
   async function credentials(image: string, { secrets }: PullContext): Promise<readonly AuthConfig[]> {
-    return [...credentialsFor(image, secrets), ...credentialsFor(image, await nodeSecrets())];
+    return [...credentialsFor(image, secrets), ...credentialsFor(image, await nodeSecrets(image))];
   }
 
   /** Pulls with the first credentials that the registry accepts, or anonymously without credentials. */

@@ -2,7 +2,6 @@
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Secret } from '@kruise/api/core/secret';
 import type { AuthConfig } from '../../cri/messages.ts';
-import type { HostFiles } from '../../cri/runtime.ts';
 import { globMatches } from './glob.ts';
 
 type Entry = { readonly place: string; readonly auth: AuthConfig };
@@ -16,16 +15,6 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): reado
     .sort((a, b) => (a.place < b.place ? 1 : a.place > b.place ? -1 : 0))
     .filter(({ place }) => matchesRepository(place, repository))
     .map(({ auth }) => auth);
-}
-
-/** Returns the node's own `config.json` as an image pull secret. */
-export async function nodeSecretsOf(files: HostFiles, directory: string): Promise<readonly Secret[]> {
-  const file = `${directory}/config.json`;
-  if (!(await files.stat(file))) return [];
-  const data = {
-    '.dockerconfigjson': Buffer.from(await files.readFile(file, { followsLinks: true })).toString('base64'),
-  };
-  return [{ apiVersion: 'v1', kind: 'Secret', metadata: {}, type: 'kubernetes.io/dockerconfigjson', data }];
 }
 
 function entriesOf({ type, data }: Secret): Entry[] {
@@ -73,21 +62,40 @@ function entriesOfAuths(auths: unknown): Entry[] {
   });
 }
 
+/** Reports whether the place of a credential matches a repository. Both names of Docker Hub are the same registry. */
+function matchesRepository(place: string, repository: string): boolean {
+  return (
+    matchesRegistryPattern(place, repository) || matchesRegistryPattern(withHubName(place), withHubName(repository))
+  );
+}
+
+function withHubName(place: string): string {
+  return place.replace(/^index\.docker\.io(?=[:/]|$)/, 'docker.io');
+}
+
 /**
  * Reports whether a registry pattern such as `*.example.com:5000/team` matches a repository: the host by labels with
- * globs, the path by prefix.
+ * globs, the port exactly, the path by prefix.
  */
-function matchesRepository(place: string, repository: string): boolean {
-  const [host = '', ...path] = place.split('/');
+export function matchesRegistryPattern(pattern: string, repository: string): boolean {
+  const [host = '', ...path] = pattern.split('/');
   const [wantedHost = '', ...wantedPath] = repository.split('/');
-  const isHub = (name: string) => name === 'docker.io' || name === 'index.docker.io';
-  const [name = '', port = ''] = host.split(':');
-  const [wantedName = '', wantedPort = ''] = wantedHost.split(':');
-  if (port !== wantedPort) return false;
+  const { name, port } = hostAndPort(host);
+  const { name: wantedName, port: wantedPort } = hostAndPort(wantedHost);
+  if (port !== wantedPort || !wantedPath.join('/').startsWith(path.join('/'))) return false;
+  if (isAddress(name)) return name === wantedName;
   const parts = name.split('.');
   const wanted = wantedName.split('.');
-  const isSameHost =
-    (isHub(name) && isHub(wantedName)) ||
-    (parts.length === wanted.length && parts.every((part, index) => globMatches(part, wanted[index]!)));
-  return isSameHost && wantedPath.join('/').startsWith(path.join('/'));
+  return parts.length === wanted.length && parts.every((part, index) => globMatches(part, wanted[index]!));
+}
+
+function hostAndPort(host: string): { readonly name: string; readonly port: string } {
+  const end = host.indexOf(':', isAddress(host) ? host.indexOf(']') : 0);
+  return end < 0 ? { name: host, port: '' } : { name: host.slice(0, end), port: host.slice(end + 1) };
+}
+
+/** Reports whether a host is an IPv6 address in brackets, and not a character class such as `[a-z]*`. */
+function isAddress(host: string): boolean {
+  const [address] = /^\[[0-9a-fA-F:]+\]/.exec(host) ?? [];
+  return address?.includes(':') ?? false;
 }
