@@ -43,7 +43,7 @@ export type MachineNodeOptions = Omit<
   readonly resources?: ResourceSettings;
 };
 
-/** How the resources of the machine are shared and limited, with the defaults of Kubernetes. */
+/** Shares and limits of the resources of the machine, with the defaults of Kubernetes. */
 export type ResourceSettings = {
   readonly cgroupsPerQos?: boolean;
   /** Cgroup driver of a runtime that does not report its own. */

@@ -43,7 +43,7 @@ export type ContainerLimitSettings = {
   readonly hugePageSizes?: readonly string[];
 };
 
-/** How containers may use swap. */
+/** Swap that containers may use. */
 export type SwapSettings = {
   /** `LimitedSwap` lets containers of Burstable Pods use swap in proportion to their memory requests. */
   readonly behavior: 'NoSwap' | 'LimitedSwap';

@@ -338,8 +338,8 @@ test('a driver whose name is no name of a driver is rejected', async () => {
     if (driver.calls.some(({ method }) => method === 'NotifyRegistrationStatus')) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  const told = driver.calls.find(({ method }) => method === 'NotifyRegistrationStatus')?.request;
-  assert.deepEqual(told, { error: 'invalid driver name "a..b"' });
+  const notification = driver.calls.find(({ method }) => method === 'NotifyRegistrationStatus')?.request;
+  assert.deepEqual(notification, { error: 'invalid driver name "a..b"' });
 });
 
 test('a file in the registry that is no socket is ignored', async () => {

@@ -5,7 +5,7 @@ import type { Client } from '@kruise/client/client';
 import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/status';
 import { stringify } from '@kruise/values/go-json';
 
-/** What a driver reports about this node. */
+/** Facts that a driver reports about this node. */
 export type DriverNode = {
   readonly name: string;
   readonly nodeId: string;

@@ -44,7 +44,7 @@ export type GroupInputs = {
   readonly isReadOnly: boolean;
 };
 
-/** Reports whether the kubelet changes the group of a volume. A driver that cannot tell is asked to state its policy. */
+/** Reports whether the kubelet changes the group of a volume. With the default policy, its type and access modes decide. */
 export function shouldSetGroup({ policy, fsType, accessModes, isReadOnly }: GroupInputs): boolean {
   if (isReadOnly || policy === 'None') return false;
   if (policy === 'File') return true;
