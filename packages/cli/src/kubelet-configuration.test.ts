@@ -181,8 +181,7 @@ test('flags on the command line override fields, and defaults of flags do not', 
 });
 
 test('drop-ins are merged in lexical order, with maps merged and lists replaced', () => {
-  const base = config(
-'base.yaml', "maxPods: 50\nclusterDNS: [10.0.0.10]\nsystemReserved: {cpu: '1', memory: 1Gi}\n");
+  const base = config('base.yaml', "maxPods: 50\nclusterDNS: [10.0.0.10]\nsystemReserved: {cpu: '1', memory: 1Gi}\n");
   config('drop/20-b.conf', 'maxPods: 70\nstaticPodPath: manifests\n');
   config('drop/10-a.conf', "maxPods: 60\nclusterDNS: [10.0.0.11]\nsystemReserved: {cpu: '2'}\n");
   config('drop/15/c.conf', 'port: 10400\n');
