@@ -2,6 +2,9 @@ import type { Command } from 'commander';
 
 /** Flags of `kruise kubelet`, named as in the kubelet. */
 export type KubeletFlags = {
+  readonly config?: string;
+  readonly configDir?: string;
+  readonly podInfraContainerImage?: string;
   readonly kubeconfig?: string;
   readonly bootstrapKubeconfig?: string;
   readonly hostnameOverride?: string;
@@ -50,6 +53,9 @@ export type KubeletFlags = {
 
 export function kubeletFlags(command: Command): Command {
   return command
+    .option('--config <file>', 'KubeletConfiguration file; flags override its fields')
+    .option('--config-dir <dir>', 'directory of *.conf drop-ins that are merged into --config in lexical order')
+    .option('--pod-infra-container-image <image>', 'accepted for kubeadm; the container runtime has its own setting')
     .option('--kubeconfig <file>', 'path to a kubeconfig file; written if --bootstrap-kubeconfig is set')
     .option('--bootstrap-kubeconfig <file>', 'kubeconfig used to request the client certificate')
     .option('--hostname-override <name>', 'name of the node (default: the hostname)')
@@ -120,4 +126,10 @@ export function kubeletFlags(command: Command): Command {
     .option('--eviction-soft <thresholds>', 'eviction thresholds with grace period: memory.available<1.5Gi', '')
     .option('--eviction-soft-grace-period <periods>', 'grace periods of --eviction-soft: memory.available=1m30s', '')
     .option('--eviction-max-pod-grace-period <seconds>', 'maximum termination grace period of soft evictions', '0');
+}
+
+/** Returns the names of the flags on the command line; the others have their defaults. */
+export function givenFlags(command: Command): ReadonlySet<string> {
+  const names = command.options.map((option) => option.attributeName());
+  return new Set(names.filter((name) => command.getOptionValueSource(name) === 'cli'));
 }

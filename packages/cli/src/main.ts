@@ -5,7 +5,7 @@ import type { ClusterOptions } from './cluster-command.ts';
 import { daemonFlags } from './daemon-flags.ts';
 import { dnsFlags } from './dns-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
-import { kubeletFlags } from './kubelet-flags.ts';
+import { givenFlags, kubeletFlags } from './kubelet-flags.ts';
 import { defaultSandboxImage } from './machine/runtime-choice.ts';
 import { managerFlags } from './manager-flags.ts';
 import { networkFlags } from './network-flags.ts';
@@ -104,9 +104,9 @@ cloudControllerManagerFlags(program.command('cloud-controller-manager'))
 
 kubeletFlags(program.command('kubelet'))
   .description('Run a kubelet with a CRI container runtime or with simulated containers.')
-  .action(async (options) => {
+  .action(async (options, command) => {
     const { kubelet } = await import('./commands/kubelet.ts');
-    process.exitCode = await kubelet(options);
+    process.exitCode = await kubelet(options, givenFlags(command));
   });
 
 networkFlags(program.command('network'))

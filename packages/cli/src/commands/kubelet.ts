@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { serveHealth } from '@kruise/client/health';
@@ -17,18 +17,13 @@ import {
   requestCertificate,
   rotateCertificates,
 } from '@kruise/node/kubelet/node/certificates';
-import {
-  hasUnifiedCgroups,
-  machineAddress,
-  machineCapacity,
-  machineDns,
-  machineInfo,
-} from '@kruise/node/kubelet/node/machine';
+import { hasUnifiedCgroups, machineAddress, machineCapacity, machineInfo } from '@kruise/node/kubelet/node/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
 import { type MachineNode, startMachineNode } from '@kruise/node/machine-node';
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { type KubeletStart, kubeletStart, maxPodsOf } from '../kubelet-configuration.ts';
 import type { KubeletFlags } from '../kubelet-flags.ts';
 import { loadOrCreate, pairStore, selfSignedCertificate } from '../machine/certificate-files.ts';
 import { requiredCredentialProviders } from '../machine/credential-providers.ts';
@@ -38,13 +33,19 @@ import { integerOf, resourceSettings } from '../resource-flags.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
 
-/** Runs a kubelet until the process receives a signal. Containers of a CRI runtime keep running. */
-export async function kubelet(flags: KubeletFlags): Promise<number> {
+/**
+ * Runs a kubelet until the process receives a signal. Containers of a CRI runtime keep running. `given` are the names of
+ * the flags on the command line.
+ */
+export async function kubelet(allFlags: KubeletFlags, given: ReadonlySet<string>): Promise<number> {
+  const start = kubeletStart(withExistingBootstrap(allFlags), given);
+  const { flags } = start;
   const gates = clusterGates(flags.featureGates);
   const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   const { signal } = stop;
+  if (start.ignored.length > 0) log.warn({ fields: start.ignored }, 'configuration fields have no effect');
   const nodeName = (flags.hostnameOverride ?? hostname()).toLowerCase();
   const certificates = flags.certDir ?? join(flags.rootDir, 'pki');
   mkdirSync(certificates, { recursive: true, mode: 0o700 });
@@ -60,8 +61,9 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   addProcessMetrics(metrics, process, systemClock.now());
   const port = Number(flags.port);
   const { kubelet: running, runtime } = await startKubelet(
-    flags,
+    start,
     {
+      ...start.options,
       client,
       clock: systemClock,
       random: systemRandom,
@@ -104,10 +106,15 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   const store = pairStore(join(certificates, 'kubelet.crt'), join(certificates, 'kubelet.key'));
   const serving = nodeServingCertificateSpec(nodeName, [nodeName, address]);
   const context = { clock: systemClock, random: systemRandom, log };
-  const isRotated = flags.rotateServerCertificates ?? false;
-  const pair = isRotated
-    ? await loadOrCreate(store, () => requestCertificate(client, context, serving, signal))
-    : selfSignedCertificate(store, nodeName, address);
+  const isRotated = (flags.rotateServerCertificates ?? false) && start.servingFiles === undefined;
+  const pair = start.servingFiles
+    ? {
+        certificate: readFileSync(start.servingFiles.certificate, 'utf8'),
+        key: readFileSync(start.servingFiles.key, 'utf8'),
+      }
+    : isRotated
+      ? await loadOrCreate(store, () => requestCertificate(client, context, serving, signal))
+      : selfSignedCertificate(store, nodeName, address);
   const listening = await listenKubelet(
     running.handler,
     {
@@ -128,7 +135,9 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   }
   const healthPort = Number(flags.healthzPort);
   const health =
-    healthPort === 0 ? undefined : await serveHealth({ host: '127.0.0.1', port: healthPort, ready: {}, metrics });
+    healthPort === 0
+      ? undefined
+      : await serveHealth({ host: start.healthzBindAddress, port: healthPort, ready: {}, metrics });
   await running.registered;
   log.info({ node: nodeName, port: listening.port }, 'node registered');
   await Promise.all([running.stopped, daemon?.stopped]);
@@ -137,24 +146,33 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   return 0;
 }
 
+/** kubeadm names a bootstrap kubeconfig that it deletes when the node has joined: then the kubeconfig is enough. */
+function withExistingBootstrap(flags: KubeletFlags): KubeletFlags {
+  const { bootstrapKubeconfig, kubeconfig, ...rest } = flags;
+  if (bootstrapKubeconfig === undefined || kubeconfig === undefined) return flags;
+  return existsSync(bootstrapKubeconfig) || !existsSync(kubeconfig) ? flags : { ...rest, kubeconfig };
+}
+
 /** Starts the kubelet with a CRI runtime, or with simulated containers on the capacity of this machine. */
 async function startKubelet(
-  flags: KubeletFlags,
+  start: KubeletStart,
   options: Omit<KubeletOptions, 'runtime' | 'addresses'> & { readonly address: string },
   signal: AbortSignal,
 ): Promise<MachineNode> {
+  const { flags, hostDns } = start;
   const { containerRuntimeEndpoint: endpoint, rootDir: rootDirectory } = flags;
   const { address, ...rest } = options;
-  const maxPods = Number(flags.maxPods);
+  const maxPods = maxPodsOf(flags, start);
   const settings = {
     rootDirectory,
-    clusterDns: flags.clusterDns.split(','),
+    clusterDns: flags.clusterDns.split(',').filter((each) => each !== ''),
     clusterDomain: flags.clusterDomain,
     podLogsDirectory: flags.podLogsDir,
+    hostDns,
     ...(flags.cgroupRoot === undefined ? {} : { cgroupRoot: flags.cgroupRoot }),
   };
   if (endpoint !== 'simulated') {
-    const logLimits = logLimitsOf(flags);
+    const logLimits = { ...logLimitsOf(flags), intervalMs: start.logIntervalMs };
     const resources = resourceSettings(flags);
     setOomScore(integerOf('--oom-score-adj', flags.oomScoreAdj), options.log);
     return startMachineNode({ ...rest, endpoint, address, maxPods, logLimits, settings, resources }, signal);
@@ -171,7 +189,7 @@ async function startKubelet(
       addresses: [address],
       capacity: await machineCapacity(rootDirectory, maxPods),
       info: machineInfo(),
-      settings: { ...settings, hostDns: machineDns(), hasUnifiedCgroups: hasUnifiedCgroups() },
+      settings: { ...settings, hasUnifiedCgroups: hasUnifiedCgroups() },
     },
     signal,
   );

@@ -13,6 +13,7 @@ import type { NodeSettings } from './containers/sandbox-config.ts';
 import type { CredentialProviders } from './credentials/credential-providers.ts';
 import type { DockerConfigPlaces } from './credentials/docker-config.ts';
 import { defaultThresholds, type Observations, systemReservation, type Threshold } from './eviction/eviction.ts';
+import type { ImageGCPolicy } from './eviction/image-gc.ts';
 import type { KubeletGates } from './feature-gates.ts';
 import type { NodeDescription } from './node/node-description.ts';
 import type { Sources } from './pods/sources.ts';
@@ -61,6 +62,10 @@ export type KubeletOptions = {
   readonly evictionMaxPodGraceSeconds?: number;
   /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
   readonly supplies?: () => Promise<Observations>;
+  /** Image garbage collection policy. */
+  readonly imageGC?: ImageGCPolicy;
+  /** Effective `KubeletConfiguration` for `/configz`; by default the defaults of Kubernetes with the settings. */
+  readonly configuration?: object;
   /** Cgroups of the Pods; absent if the kubelet does not manage them, as on simulated nodes. */
   readonly cgroups?: PodCgroups;
   /** Serves CSI drivers that register in the `plugins_registry` of the root directory. */

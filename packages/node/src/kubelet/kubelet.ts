@@ -11,6 +11,7 @@ import { createMetrics } from '@kruise/client/metrics';
 import { createAllocations } from './admission/allocations.ts';
 import { isMirrorPod } from './admission/critical.ts';
 import { createPodAdmission } from './admission/pod-admission.ts';
+import { configurationOf } from './configuration/configuration.ts';
 import { createImageManager } from './containers/images.ts';
 import { createUserNamespaces } from './containers/user-namespaces.ts';
 import { createNodeSecrets } from './credentials/node-credentials.ts';
@@ -172,7 +173,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       clock,
       log,
       capacityBytes: capacity.diskBytes,
-      limits: defaultImageGCPolicy,
+      limits: options.imageGC ?? defaultImageGCPolicy,
       usedImages: () => imagesOf(workers.values()),
       recordNode,
       onChange: agent.refreshImages,
@@ -295,7 +296,9 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       find: workers.find,
       workers: workers.all,
       metrics: registry,
-      configuration: () => ({ ...settings, maxPods: capacity.maxPods, port: description.kubeletPort }),
+      configuration: () =>
+        options.configuration ??
+        configurationOf({ settings, maxPods: capacity.maxPods, port: description.kubeletPort }),
       startedAt: clock.now(),
       version: kubeletVersion,
       probeMetrics: probeMetrics.registry,
