@@ -22,6 +22,7 @@ const tools: readonly Tool[] = [
   { command: 'busybox', why: 'containers of containerd', debianPackage: 'busybox-static' },
   { command: 'conntrack', why: 'UDP connections of Services', debianPackage: 'conntrack' },
   { command: 'containerd', why: 'the client of container runtimes', debianPackage: 'containerd' },
+  { command: 'curl', why: 'real nodes', debianPackage: 'curl' },
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
   { command: 'go', why: 'images for real nodes', debianPackage: 'golang-go' },
   { command: 'helm', why: 'charts', build: buildHelm },

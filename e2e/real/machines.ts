@@ -18,7 +18,7 @@ export type RunOptions = { readonly home: string; readonly input?: string };
 
 export type Machines = { readonly all: readonly Machine[]; dispose(): void };
 
-/** Returns whether real nodes can run here. Says what is missing if they cannot; in CI that is a failure. */
+/** Returns whether real nodes can run here. Reports what is missing if they cannot; in CI that is a failure. */
 export function hasRealNodes(): boolean {
   const missing =
     missingForContainerd() ??

@@ -1,6 +1,7 @@
 /** The container runtime of this machine: found, or started. */
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { GrpcError } from '@kruise/client/grpc/status';
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { systemClock } from '@kruise/values/system';
 import { accepts, startContainerd } from './containerd.ts';
@@ -115,7 +116,8 @@ async function findSocket(sockets: readonly string[]): Promise<string | undefine
       await requireRuntime(createGrpcRuntime({ clock: systemClock, endpoint, signal: connection.signal }), endpoint);
       return socket;
     } catch (error) {
-      if (!(error as Error).message.includes('is not implemented')) throw error;
+      const { cause } = error as Error;
+      if (!(cause instanceof GrpcError && cause.code === 'UNIMPLEMENTED')) throw error;
     } finally {
       connection.abort();
     }
